@@ -23,10 +23,11 @@ Dice dice_of(Draft& draft) {
 }
 
 std::string result_type(Draft& draft, bool is_integer) {
-    if (is_integer && !draft.choices.chance(30))
-        return std::string(name(draft.choices.pick<ElementType>(
-            {ElementType::kI32, ElementType::kI32, ElementType::kI8, ElementType::kU8})));
-    if (draft.choices.chance(8)) return draft.choices.chance(50) ? "i8" : "u8";
+    if (is_integer && !draft.choices.chance(40)) {
+        if (draft.choices.chance(90)) return "i8";
+        return draft.choices.chance(50) ? "i32" : "u8";
+    }
+    if (draft.choices.chance(8)) return "i8";
     return std::string(name(draft.float_type()));
 }
 
@@ -151,8 +152,9 @@ bool literals(Draft& draft) {
 bool whole_numbers(Draft& draft) {
     const auto value =
         draft.any([](const Value& v) { return is_integer(v.type.element) && bits(v.type.element) >= 8; });
-    ElementType type =
-        draft.choices.pick<ElementType>({ElementType::kI32, ElementType::kI8, ElementType::kU8});
+    ElementType type = draft.choices.chance(90)   ? ElementType::kI8
+                       : draft.choices.chance(50) ? ElementType::kU8
+                                                  : ElementType::kI32;
     if (value) type = draft[*value].type.element;
     const Shape shape = value ? draft[*value].type.shape : Shape{draft.extent(), draft.extent()};
     Operands operands;

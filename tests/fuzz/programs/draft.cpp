@@ -144,6 +144,12 @@ std::optional<ValueId> Draft::any(const std::function<bool(const Value&)>& passe
     for (size_t i = 0; i < program.graph.values.size(); ++i)
         if (is_set({static_cast<int>(i)}) && passes(program.graph.values[i]))
             found.push_back({static_cast<int>(i)});
+    // Most operators of these types are refused (docs/ir.md, "Numbers").
+    const auto is_refused = [&](ValueId id) {
+        const ElementType type = program.graph[id].type.element;
+        return type == ElementType::kI32 || type == ElementType::kU8 || bits(type) < 8;
+    };
+    if (choices.chance(95)) std::erase_if(found, is_refused);
     if (found.empty()) return {};
     // The one before last, or any: chains are as long as programs allow.
     if (!choices.chance(35)) return found.back();
@@ -214,8 +220,11 @@ ElementType Draft::float_type() {
 }
 
 ElementType Draft::any_type() {
-    if (!choices.chance(25)) return float_type();
-    return choices.pick<ElementType>({ElementType::kI8, ElementType::kU8, ElementType::kI32});
+    if (!choices.chance(18)) return float_type();
+    static const std::vector<ElementType> kIntegers = {ElementType::kI8, ElementType::kI8, ElementType::kI8,
+                                                       ElementType::kI8, ElementType::kI8, ElementType::kU8,
+                                                       ElementType::kI32};
+    return choices.pick(kIntegers);
 }
 
 Dim Draft::extent() {

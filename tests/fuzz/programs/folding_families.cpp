@@ -60,7 +60,7 @@ bool reduction(Draft& draft) {
                     monoid == "prod" && !is_whole ? "tanh(" + inner + ")" : inner);
     declarations += fmt::format("in X {}[{}]\n", draft.type_name(*value), coordinates(shape.size()));
     operands.push_back(*value);
-    const bool is_counted = is_whole && draft.choices.chance(50);
+    const bool is_counted = is_whole && draft.choices.chance(15);
     return draft.add(
         fmt::format("op reduction({})\n{}out Y {}[{}] = {}\n{}{}", iterators(shape, {axis}), declarations,
                     is_counted ? "i32" : name(draft.float_type()),
@@ -91,7 +91,7 @@ bool product(Draft& draft) {
         post = " * 0.5 + R";
     }
     const bool is_whole = is_integer(type) && is_integer(draft[*value].type.element);
-    const bool is_counted = is_whole && behind < 3 && draft.choices.chance(60);
+    const bool is_counted = is_whole && behind < 3 && draft.choices.chance(15);
     return draft.add(
         fmt::format("op product({})\nin X {}[i0, i2]\nin W {}[{}]\n{}out Y {}[i0, i1] = sum(X * W){}\n{}",
                     iterators({shape[0], columns, shape[1]}, {2}), draft.type_name(*value), name(type),

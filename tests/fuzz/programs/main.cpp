@@ -27,6 +27,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Letters in which messages of one fault agree.
+constexpr size_t kSameWords = 30;
+
 struct Arguments {
     uint64_t seed = 1;
     uint64_t count = 100;
@@ -63,6 +66,10 @@ void on_fault(const Arguments& arguments, uint64_t seed, const Treatment& treatm
     const auto fails = [&](const Program& program) {
         const Verdict now = treat_apart({program}, treatment).front();
         if (now.outcome != verdict.outcome) return false;
+        // A death or a message of another kind is another fault.
+        if (verdict.outcome != Outcome::kWrong && verdict.outcome != Outcome::kRenamed &&
+            now.what.substr(0, kSameWords) != verdict.what.substr(0, kSameWords))
+            return false;
         last = now;
         return true;
     };

@@ -30,11 +30,9 @@ struct Attempt {
 Verdict lower_one(const Program& program, const Treatment& treatment, Attempt& attempt) {
     try {
         attempt.expected = expected_of(program);
-        Lowered lowered = lower(program, treatment);
-        const std::string wrong = difference_of_outputs(program, lowered);
-        if (!wrong.empty()) return {Outcome::kWrong, wrong};
-        attempt.lowered = std::move(lowered);
-        return {};
+        attempt.lowered = lower(program, treatment);
+        const std::string wrong = difference_of_outputs(program, *attempt.lowered);
+        return wrong.empty() ? Verdict{} : Verdict{Outcome::kRenamed, wrong};
     } catch (const Error& error) {
         return verdict_of(error, program);
     }
@@ -157,7 +155,8 @@ Child run_child(const std::vector<Program>& programs, const Treatment& treatment
 }  // namespace
 
 std::string_view name(Outcome outcome) {
-    constexpr std::string_view kNames[] = {"agrees", "refused", "unclear refusal", "wrong", "died"};
+    constexpr std::string_view kNames[] = {"agrees", "refused", "unclear refusal",
+                                           "wrong",  "renamed", "died"};
     return kNames[static_cast<size_t>(outcome)];
 }
 

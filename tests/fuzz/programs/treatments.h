@@ -28,7 +28,8 @@ enum class Outcome : uint8_t {
     kAgrees,   ///< with the interpreter of graphs
     kRefused,  ///< with an error that names a part of the program
     kUnclear,  ///< refused without a word about which part, or as a bug of ours
-    kWrong,    ///< other numbers, outputs or faults of the run
+    kWrong,    ///< other numbers, or faults of the run
+    kRenamed,  ///< outputs of other names, or another number of them
     kDied,     ///< by a signal, or a limit
 };
 std::string_view name(Outcome outcome);
