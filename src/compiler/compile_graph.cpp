@@ -15,6 +15,7 @@
 #include "plan/copies.h"
 #include "planner/default_planner.h"
 #include "planner/loads.h"
+#include "planner/own_storage.h"
 #include "planner/place_buffers.h"
 #include "planner/stated.h"
 #include "planner/tuning_log.h"
@@ -145,7 +146,15 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
     const auto workers = options.plan ? std::optional(out.plan.workers) : options.workers;
     if (options.search_effort > 0 && !options.is_rewritten)
         out.graph = rewritten(out.graph, options, workers, pass);
-    const std::string where = options.plan ? options.plan->string() : "default plan";
+    if (std::optional<Graph> own = planner::with_own_storage(out.graph))
+        out.graph = pass.run(
+            "own-storage", "ir",
+            [&] {
+                verify(*own, graph.name);
+                return *std::move(own);
+            },
+            [](const Graph& g) { return print(g); });
+    const std::string where = options.plan ? options.plan->string() : kDefaultPlan;
     Graph graph_with_copies;
     if (options.plan) {
         graph_with_copies = plan::with_copies(out.graph, out.plan, where);

@@ -87,7 +87,7 @@ private:
         else if (line.take("node"))
             node(line);
         else if (line.take("output"))
-            graph_.outputs = values(line);
+            output(line);
         else
             line.fail_expecting(
                 "symbol, point, input, constant, state, value, block, update, node or output");
@@ -181,6 +181,15 @@ private:
         do all.push_back(value_named(line));
         while (line.take(","));
         return all;
+    }
+
+    /// Several lines name more and more of them.
+    void output(TextScanner& line) {
+        for (const ValueId value : values(line)) {
+            if (std::ranges::find(graph_.outputs, value) != graph_.outputs.end())
+                throw Error(line.where(), graph_[value].name, "is an output twice");
+            graph_.outputs.push_back(value);
+        }
     }
 
     void block(TextScanner& line) {

@@ -7,7 +7,6 @@
 #include "kernels/parameters.h"
 #include "kernels/product_meaning.h"
 #include "movement/call_text.h"
-#include "movement/identifier.h"
 #include "support/error.h"
 
 namespace tessera::kernels {
@@ -152,7 +151,7 @@ movement::Body lower_softmax_tile(const lowering::LeafScope& scope,
         throw Error(scope.node.name, "stream", "needs an operand as its value", "use the micro-kernel loops");
 
     lowering::LeafLoops loops(scope, roles.others);
-    const std::string tile = scope.names.fresh(movement::identifier(scope.node.name) + "_scores");
+    const std::string tile = scope.names.fresh("scores_of_" + scope.node.name);
 
     // The scores, masked, a row at a time with lanes along the positions.
     lowering::LeafLoops rows(scope, roles.m >= 0 ? std::vector<int>{roles.m} : std::vector<int>{});

@@ -11,13 +11,11 @@ namespace tessera::lowering {
 LoweringInput lowering_input(const Graph& graph, const plan::Plan& plan,
                              const plan::SpecialisationPlan& specialisation,
                              const plan::ConstantSection& constants) {
-    LoweringInput input{graph, plan, specialisation, constants, {}, movement::reserved_identifiers()};
-    for (const Value& value : graph.values) input.reserved_names.insert(movement::identifier(value.name));
+    LoweringInput input{graph, plan, specialisation, constants, {}};
     for (const DimSymbol& symbol : graph.symbols) {
         const plan::SymbolBounds& bounds = specialisation.bounds.at(symbol.name);
         input.symbols[symbol.name] = {
-            movement::identifier(symbol.name), {bounds.low, bounds.high}, symbol.multiple_of};
-        input.reserved_names.insert(symbol.name);
+            movement::symbol_identifier(symbol.name), {bounds.low, bounds.high}, symbol.multiple_of};
     }
     return input;
 }
@@ -299,13 +297,10 @@ void Storage::copy_for_workers(movement::ProgramBuffer& buffer) const {
 
 movement::ProgramBuffer Storage::describe(ValueId id) const {
     const Value& value = input_.graph[id];
-    movement::ProgramBuffer buffer{.name = movement::identifier(value.name),
+    movement::ProgramBuffer buffer{.name = movement::value_identifier(value.name),
                                    .value = value.name,
                                    .element = value.type.element,
                                    .repetition_stride = {}};
-    for (const auto& [symbol, variable] : input_.symbols) {
-        if (buffer.name == variable.name) buffer.name += "_value";
-    }
     const auto position_among = [&](ValueKind kind) {
         int64_t position = 0;
         for (const Value& other : input_.graph.values) {
@@ -362,6 +357,17 @@ movement::ProgramBuffer Storage::describe(ValueId id) const {
         }
     }
     return buffer;
+}
+
+bool lie_alike(const Storage& storage, ValueId a, ValueId b) {
+    std::vector<movement::Index> at;
+    const std::vector<movement::Index> extents = storage.extents(a);
+    if (extents != storage.extents(b)) return false;
+    for (size_t axis = 0; axis < extents.size(); ++axis)
+        at.push_back(movement::Index::variable(
+            {fmt::format("#{}", axis), {0, std::max<int64_t>(extents[axis].bounds().high - 1, 1)}}));
+    const Resolved of_a = storage.resolve(a, at), of_b = storage.resolve(b, at);
+    return of_a.value == of_b.value && of_a.coordinates == of_b.coordinates;
 }
 
 std::vector<movement::ProgramBuffer> Storage::buffers() const {

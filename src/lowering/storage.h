@@ -32,7 +32,6 @@ struct LoweringInput {
     const plan::SpecialisationPlan& specialisation;
     const plan::ConstantSection& constants;
     std::map<std::string, movement::Variable> symbols;  ///< bounds of the specialisation
-    std::set<std::string> reserved_names = {};          ///< of buffers, symbols and of the language
 
     /// The number of the worker that runs the code.
     movement::Index worker() const {
@@ -95,6 +94,9 @@ private:
     std::map<std::string, movement::ProgramBuffer> buffers_;  ///< by name
     plan::TensorPlan given_;
 };
+
+/// Whether every element of both values lies at the same place: they are one, or made in place of one.
+bool lie_alike(const Storage& storage, ValueId a, ValueId b);
 
 /// Offset of an element under a layout, and the number of elements of the whole (padding included).
 movement::Index offset_of(const Layout& layout, const std::vector<movement::Index>& extents,

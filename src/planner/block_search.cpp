@@ -59,7 +59,8 @@ public:
             context_.leaves.push_back(std::move(leaves));
             std::vector<int> readers;
             context_.is_alone.push_back(alone.contains(&node));
-            context_.is_last.push_back(ops::is_exchange(*node.definition()));  // ranks meet behind it
+            context_.is_last.push_back(ops::is_exchange(*node.definition()) ||  // ranks meet behind it
+                                       is_overwritten_later(node));
             bool is_whole = node.previous.has_value();
             for (const ValueId result : node.results) {
                 is_whole = is_whole || view.escapes(result);
@@ -104,6 +105,17 @@ public:
     }
 
 private:
+    /// Whether a later operator of the block updates what the operator reads.
+    bool is_overwritten_later(const Node& reader) const {
+        const Block& block = view_.block();
+        const lowering::Storage storage(input_, block);
+        return std::any_of(&reader + 1, block.nodes.data() + block.nodes.size(), [&](const Node& later) {
+            return later.previous && std::ranges::any_of(reader.operands, [&](ValueId operand) {
+                       return storage.base(operand) == storage.base(*later.previous);
+                   });
+        });
+    }
+
     plan::Nest nest_of(const NumberedNest& nest, const std::vector<int>& leaves) const {
         size_t at = 0;
         return lowering::named(links_, nest, [&](int) { return evaluator_.leaf(leaves[at++]); });

@@ -79,10 +79,43 @@ std::set<const Node*> Places::copies(const Block& block) const {
         const ValueId result = node.results.front();
         const auto decided = decided_.find(graph_[result].name);
         const bool is_output = std::ranges::find(graph_.outputs, result) != graph_.outputs.end();
-        if (is_output || (decided != decided_.end() && decided->second.place == plan::Place::kArena))
+        if (is_output || (decided != decided_.end() && decided->second.place == plan::Place::kArena) ||
+            is_overwritten(block, node))
             copies.insert(&node);
     }
     return copies;
+}
+
+/// Whether somebody reads the node's result, as a view of its operand, behind an operator that overwrites
+/// this.
+bool Places::is_overwritten(const Block& block, const Node& view) const {
+    const ValueId result = view.results.front();
+    for (const Block& other : graph_.blocks) {
+        if (other.repeat > 1 && other.carried_in == result) return true;
+        for (const Node& node : other.nodes)
+            if (node.previous == result) return true;
+    }
+    std::map<ValueId, ValueId> source;  // whose storage a value has, if all views are views
+    for (const Node& node : block.nodes) {
+        if (node.previous) source[node.results.front()] = *node.previous;
+        if (lowering::is_view(*node.definition())) source[node.results.front()] = node.operands.front();
+    }
+    const auto storage = [&](ValueId value) {
+        for (auto at = source.find(value); at != source.end(); at = source.find(value)) value = at->second;
+        return value;
+    };
+    std::set<ValueId> seen = {result};
+    bool is_behind = false, is_replaced = false;
+    for (const Node& node : block.nodes) {
+        is_replaced |= is_behind && node.previous && storage(*node.previous) == storage(result);
+        if (is_replaced && std::ranges::any_of(node.operands, [&](ValueId o) { return seen.contains(o); }))
+            return true;
+        if (is_behind && lowering::is_view(*node.definition()) && seen.contains(node.operands.front()))
+            seen.insert(node.results.front());
+        is_behind |= &node == &view;
+    }
+    const BlockView all(graph_, block);
+    return is_replaced && std::ranges::any_of(seen, [&](ValueId value) { return all.escapes(value); });
 }
 
 const Layout& Places::layout_of(ValueId value) const {
@@ -130,7 +163,7 @@ std::optional<ptrdiff_t> Places::group_in_the_way(const BlockView& view,
     const Block& block = view.block();
     if (block.repeat == 1 || !block.carried_in || !block.carried_out) return std::nullopt;
     const lowering::Storage storage(input_, block);
-    if (storage.base(*block.carried_in) == storage.base(*block.carried_out)) return std::nullopt;
+    if (lowering::lie_alike(storage, *block.carried_in, *block.carried_out)) return std::nullopt;
     std::set<const Node*> visited;
     return group_in_the_way(view, groups, view.producer(*block.carried_out), visited);
 }
@@ -153,13 +186,35 @@ std::optional<ptrdiff_t> Places::group_in_the_way(const BlockView& view, const s
     return std::nullopt;
 }
 
+BlockView Places::choose_alone(const Block& block) {
+    for (const Node* copied : copies(block)) copied_views_.insert(copied);
+    while (true) {
+        BlockView view(graph_, block, copied_views_);
+        choose(view, lone_groups(view));
+        const Node* copied = view_in_the_way(view);
+        if (!copied) return view;
+        copied_views_.insert(copied);
+    }
+}
+
+bool carries_in_place(const Graph& graph, const Block& block) {
+    const plan::Plan plan;
+    const plan::ConstantSection constants;
+    plan::SpecialisationPlan whole;
+    for (const DimSymbol& symbol : graph.symbols) whole.bounds[symbol.name] = {symbol.low, symbol.high};
+    const lowering::LoweringInput input = lowering::lowering_input(graph, plan, whole, constants);
+    (void)Places(input, whole).choose_alone(block);
+    return lowering::lie_alike({input, block}, *block.carried_in, *block.carried_out);
+}
+
 const Node* Places::view_in_the_way(const BlockView& view) const {
     const Block& block = view.block();
     if (block.repeat == 1 || !block.carried_in || !block.carried_out) return nullptr;
     const lowering::Storage storage(input_, block);
+    if (lowering::lie_alike(storage, *block.carried_in, *block.carried_out)) return nullptr;
     const ValueId carried = storage.base(*block.carried_in);
-    if (carried == storage.base(*block.carried_out)) return nullptr;
     const Node* replacement = storage.producer(*block.carried_out);
+    if (storage.plan_of(*block.carried_out).place == plan::Place::kView) return replacement;
     for (const ValueId operand : replacement->operands) {
         const bool is_a_view = storage.plan_of(operand).place == plan::Place::kView;
         if (is_a_view && storage.base(operand) == carried) return storage.producer(operand);

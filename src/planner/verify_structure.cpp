@@ -5,6 +5,7 @@
 #include <set>
 
 #include "lowering/parts.h"
+#include "lowering/storage.h"
 #include "lowering/views.h"
 #include "movement/identifier.h"
 #include "plan/parts.h"
@@ -351,7 +352,11 @@ private:
                                 block.name),
                     "carry a copy, made before the block or read behind it");
         }
-        if (!(base(*block.carried_in) == base(*block.carried_out))) {
+        const plan::Plan nothing_stored;
+        const plan::ConstantSection no_constants;
+        const lowering::LoweringInput input =
+            lowering::lowering_input(graph_, nothing_stored, plan_, no_constants);
+        if (!lowering::lie_alike({input, block}, *block.carried_in, *block.carried_out)) {
             fail(graph_[*block.carried_out].name,
                  fmt::format("must end in the storage of {}, where the next repetition of block {} reads it",
                              graph_[*block.carried_in].name, block.name),

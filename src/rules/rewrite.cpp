@@ -16,6 +16,7 @@
 
 #include "egraph/block_terms.h"
 #include "egraph/extraction.h"
+#include "ops/copy.h"
 #include "rules/algebra/algebra_rules.h"
 #include "rules/fold_constants.h"
 #include "support/error.h"
@@ -143,7 +144,7 @@ private:
             extraction::extract(problem.problem, {.conflicts = options_.conflicts});
         report_.status = result.status;
         if (result.choice.empty()) return std::nullopt;
-        double after = 0, units_after = 0;
+        double after = cost_of_copies(), units_after = units(after);
         for (const int node : result.choice) {
             if (node < 0) continue;
             const double price = cost(problem.nodes[static_cast<size_t>(node)]);
@@ -157,6 +158,17 @@ private:
         report_.cost_after = report_.is_changed ? after : report_.cost_before;
         if (!report_.is_changed) return std::nullopt;
         return with_block(graph_, block_, egraph_, terms_, selection_of(problem, result.choice));
+    }
+
+    /// What every choice takes beside its nodes.
+    double cost_of_copies() const {
+        double sum = 0;
+        for (const egraph::CopiedValue& copy : copied_values(graph_, block_, egraph_, terms_)) {
+            const TensorType& type = graph_[copy.of].type;
+            sum += options_.cost(
+                {.what = ops::copy(graph_.symbols, type), .results = {graph_[copy.value].type}}, {&type, 1});
+        }
+        return sum;
     }
 
     /// Where the cost of the block itself is infinite, the sum of all finite costs takes its place.

@@ -49,7 +49,11 @@ public:
         const std::string key = text(block_, kernel);
         const auto known = kernels_.find(key);
         if (known != kernels_.end()) return known->second;
-        return kernels_.emplace(key, solve_tiles(block_, kernel, options_, work_)).first->second;
+        std::optional<SolvedKernel> solved = solve_tiles(block_, kernel, options_, work_);
+        const bool is_stated = std::ranges::any_of(
+            block_.stated, [&](const NumberedNest& stated) { return stated.root() == kernel.root(); });
+        if (!solved && kernel.items.size() == 1 && !is_stated) solved = plain(kernel.root());
+        return kernels_.emplace(key, std::move(solved)).first->second;
     }
 
     double seconds(const NumberedNest& kernel) {
@@ -76,6 +80,16 @@ public:
     }
 
 private:
+    /// An operator alone, without loops and with the leaf that always lowers then.
+    SolvedKernel plain(int op) {
+        SolvedKernel kernel{.nest = {{}, {op}}, .leaves = {block_.plain_leaves[static_cast<size_t>(op)]}};
+        const std::vector<bool> is_tile(block_.links.operators.size());
+        kernel.cost = block_.evaluator(lowering::tiled_kernel(block_.links, kernel.nest, is_tile),
+                                       kernel.leaves, is_tile);
+        kernel.seconds = kernel.cost.seconds;
+        return kernel;
+    }
+
     BlockContext& block_;
     const TileOptions& options_;
     int64_t work_ = 0;

@@ -55,6 +55,20 @@ TEST(GraphText, ParsesEveryField) {
     EXPECT_EQ(graph.outputs.size(), 2u);
 }
 
+TEST(GraphText, SeveralLinesNameOutputs) {
+    const std::string text = testing::kSmallGraph;
+    const size_t comma = text.rfind(", ");
+    const std::string lines = text.substr(0, comma) + "\noutput " + text.substr(comma + 2);
+    EXPECT_EQ(print(parse_graph(lines, "small")), testing::kSmallGraph);
+    try {
+        (void)parse_graph(text + "output " + text.substr(comma + 2), "small.ir");
+        FAIL() << "an output twice";
+    } catch (const Error& error) {
+        EXPECT_THAT(error.what(), HasSubstr("is an output twice"));
+        EXPECT_THAT(error.where, ::testing::StartsWith("small.ir:"));
+    }
+}
+
 TEST(GraphText, AnyNameOfAGraphSurvives) {
     Graph graph = parse_graph(testing::kSmallGraph, "small");
     std::vector<std::string> names = {"",      "\\n",          "a\\", "\\\\n\n",

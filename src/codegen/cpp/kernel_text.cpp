@@ -79,11 +79,11 @@ void KernelText::emit(const movement::VectorFor& loop) {
         nested(loop.body);
         line("}");
     } else {
-        context_.valid = v + "_lanes";
+        context_.valid = "lanes_of_" + v;
         line("{");
         ++depth_;
         line(fmt::format(
-            "const auto group = [&]([[maybe_unused]] const int64_t {0}, const auto {0}_lanes) {{", v));
+            "const auto group = [&]([[maybe_unused]] const int64_t {0}, const auto lanes_of_{0}) {{", v));
         nested(loop.body);
         line("};");
         line(fmt::format("int64_t {} = {};", v, loop.begin.text()));

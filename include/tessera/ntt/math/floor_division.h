@@ -40,11 +40,11 @@ inline float floor_rest(float a, float b) {
 
 inline float floor_quotient(float a, float b) {
     if (b == 0) return a / b;
-    constexpr double kWhole = 0x1p52;  // beside it the spacing of doubles is 1
+    constexpr double kSpacedByOne = 0x1p52;  // between larger doubles lie whole numbers only
     const double rest = truncated_rest(a, b);
     const double quotient = (double{a} - rest) / double{b} - (is_rounded_up(rest, b) ? 1 : 0);
     const double size = __builtin_fabs(quotient);
-    const double whole = size < kWhole ? size + kWhole - kWhole : size;
+    const double whole = size < kSpacedByOne ? size + kSpacedByOne - kSpacedByOne : size;
     return static_cast<float>(__builtin_copysign(whole, quotient));
 }
 
