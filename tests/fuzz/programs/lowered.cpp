@@ -11,6 +11,7 @@
 #include "movement/interpreted_plan.h"
 #include "movement/step_memory.h"
 #include "plan/copies.h"
+#include "programs/check_indices.h"
 #include "support/error.h"
 
 namespace tessera::fuzz {
@@ -33,6 +34,13 @@ Lowered lower(const Program& program, const Treatment& treatment) {
     const Graph graph = parse_graph(print(program.graph), "program.ir");
     verify(graph, "program.ir");
     compiler::expect_program(graph, "program.ir");
+    programs::check_indices(
+        graph, program.symbols,
+        [&](const Value& value, int64_t repetition) {
+            return value.kind == ValueKind::kConstant ? constant_of(program, value, repetition)
+                                                      : program.inputs.at(value.name);
+        },
+        "program.ir");
     const compiler::CompileOptions options{
         .machine = treatment.machine, .workers = treatment.workers, .search_effort = program.search_effort};
     CompileReport report;
