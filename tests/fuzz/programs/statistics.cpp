@@ -46,7 +46,7 @@ std::vector<std::string> required_coverage() {
 void Statistics::add(const Program& program, const Verdict& verdict) {
     ++outcomes_[verdict.outcome];
     if (verdict.outcome == Outcome::kRefused) ++reasons_[reason_of(verdict.what)];
-    Coverage& coverage = verdict.outcome == Outcome::kAgrees ? agreeing_ : refused_;
+    Coverage& coverage = verdict.outcome == Outcome::kAgrees ? agreeing_ : others_;
     for (const auto& [what, count] : coverage_of(program)) coverage[what] += count;
     if (verdict.outcome != Outcome::kAgrees) return;
     const Strictness strictness = strictness_of(expected_of(program));
@@ -75,11 +75,15 @@ std::string Statistics::text() const {
     for (const auto& [reason, count] : reasons_) reasons.emplace_back(count, reason);
     std::sort(reasons.rbegin(), reasons.rend());
     for (const auto& [count, reason] : reasons) text += fmt::format("refused {} times: {}\n", count, reason);
-    for (const auto& [what, count] : agreeing_) {
-        const auto refused = refused_.find(what);
-        text += fmt::format("{}: {} in programs that agree, {} in others\n", what, count,
-                            refused == refused_.end() ? 0 : refused->second);
-    }
+    Coverage all = agreeing_;
+    for (const auto& [what, count] : others_) all[what] += 0;
+    const auto in = [](const Coverage& coverage, const std::string& what) {
+        const auto found = coverage.find(what);
+        return found == coverage.end() ? 0 : found->second;
+    };
+    for (const auto& [what, count] : all)
+        text += fmt::format("{}: {} in programs that agree, {} in others\n", what, in(agreeing_, what),
+                            in(others_, what));
     return text;
 }
 

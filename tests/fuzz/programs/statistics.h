@@ -24,7 +24,7 @@ public:
 private:
     std::map<Outcome, int64_t> outcomes_;
     std::map<std::string, int64_t> reasons_;  ///< of refusals, without names and numbers
-    Coverage agreeing_, refused_;
+    Coverage agreeing_, others_;
     Strictness strictness_;
 };
 
