@@ -6,6 +6,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "llm/message_value.h"
 #include "llm/turn_end_texts.h"
 #include "llm/utf8.h"
 #include "support/error.h"
@@ -65,10 +66,7 @@ ChatTemplate::ChatTemplate(ChatTemplateSource source)
 jinja::Text ChatTemplate::render(std::span<const ChatMessage> messages, const ChatSettings& settings) const {
     using jinja::Value;
     std::vector<Value> list;
-    for (const ChatMessage& message : messages)
-        // The role is the program's word, of which some templates make a token: "<|" ~ role ~ "|>".
-        list.push_back(Value::object(
-            {{"role", Value::text(message.role)}, {"content", Value::foreign(message.content)}}));
+    for (const ChatMessage& message : messages) list.push_back(message_value(message));
     jinja::Variables variables = {{"messages", Value::list(std::move(list))},
                                   {"tools", Value::none()},
                                   {"documents", Value::none()},
