@@ -77,6 +77,8 @@ struct Compiled {
     plan::Plan plan;  ///< placed and verified
     std::vector<movement::Program> programs;
     std::string code;  ///< C++
+    /// Searches that a budget has cut short, by their passes, and what raises it.
+    std::vector<std::string> cut_short = {};
 };
 Compiled compile_graph(const Graph& graph, const CompileOptions& options, CompileReport& report);
 /// The first of them: the graph decomposed, and the cheapest one that the algebra proves equal.

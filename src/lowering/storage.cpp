@@ -12,6 +12,13 @@ LoweringInput lowering_input(const Graph& graph, const plan::Plan& plan,
                              const plan::SpecialisationPlan& specialisation,
                              const plan::ConstantSection& constants) {
     LoweringInput input{graph, plan, specialisation, constants, {}};
+    for (const Value& value : graph.values)
+        input.values.emplace(value.name, ValueId{static_cast<int>(input.values.size())});
+    input.producers.resize(graph.values.size());
+    for (const Block& block : graph.blocks)
+        for (const Node& node : block.nodes)
+            for (const ValueId result : node.results)
+                input.producers[static_cast<size_t>(result.index)] = &node;
     for (const DimSymbol& symbol : graph.symbols) {
         const plan::SymbolBounds& bounds = specialisation.bounds.at(symbol.name);
         input.symbols[symbol.name] = {
@@ -210,21 +217,11 @@ const plan::TensorPlan& Storage::plan_of(ValueId value) const {
     return at == input_.specialisation.tensors.end() ? given_ : at->second;
 }
 
-const Node* Storage::producer(ValueId value) const {
-    for (const Block& block : input_.graph.blocks) {
-        for (const Node& node : block.nodes) {
-            if (std::find(node.results.begin(), node.results.end(), value) != node.results.end())
-                return &node;
-        }
-    }
-    return nullptr;
-}
-
 Resolved Storage::resolve(ValueId value, std::vector<movement::Index> coordinates) const {
     while (true) {
         const plan::TensorPlan& plan = plan_of(value);
         if (plan.place == plan::Place::kInPlace) {
-            value = *input_.graph.find(plan.of);
+            value = input_.values.at(plan.of);
         } else if (plan.place == plan::Place::kView) {
             const Node* node = producer(value);
             const auto& source = std::get<Read>(node->definition()->body.front()->node);
@@ -241,15 +238,24 @@ Resolved Storage::resolve(ValueId value, std::vector<movement::Index> coordinate
 }
 
 ValueId Storage::base(ValueId value) const {
-    while (true) {
-        const plan::TensorPlan& plan = plan_of(value);
-        if (plan.place != plan::Place::kInPlace && plan.place != plan::Place::kView) return value;
-        value = *input_.graph.find(plan.of);
+    std::vector<ValueId> passed;
+    ValueId at = value;
+    for (auto known = bases_.find(at); known == bases_.end(); known = bases_.find(at)) {
+        const plan::TensorPlan& plan = plan_of(at);
+        if (plan.place != plan::Place::kInPlace && plan.place != plan::Place::kView) {
+            bases_.emplace(at, at);
+            break;
+        }
+        passed.push_back(at);
+        at = input_.values.at(plan.of);
     }
+    const ValueId found = bases_.at(at);
+    for (const ValueId each : passed) bases_.emplace(each, found);
+    return found;
 }
 
 ValueId Storage::replaced(ValueId value) const {
-    while (plan_of(value).place == plan::Place::kInPlace) value = *input_.graph.find(plan_of(value).of);
+    while (plan_of(value).place == plan::Place::kInPlace) value = input_.values.at(plan_of(value).of);
     return value;
 }
 

@@ -199,9 +199,8 @@ private:
             const bool is_product = !leaf.kernel->is_plain;
             for (plan::Leaf& other : leaf_alternatives(node, best, out_, options_)) {
                 leaf = std::move(other);
-                if (!lowers(block, whole)) continue;
                 cost::Evaluation of_other = priced.evaluator(whole, priced.is_tile);
-                if (!is_faster(of_other, cost, is_product ? kAlike : 1)) continue;
+                if (!is_faster(of_other, cost, is_product ? kAlike : 1) || !lowers(block, whole)) continue;
                 cost = std::move(of_other);
                 best = leaf;
             }

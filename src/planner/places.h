@@ -38,14 +38,13 @@ private:
     std::set<const Node*> copies(const Block& block) const;
     std::optional<ptrdiff_t> group_in_the_way(const BlockView& view, const std::vector<Group>& groups,
                                               const Node* node, std::set<const Node*>& visited) const;
-    std::optional<ValueId> replaced_operand(const BlockView& view, const Node& node,
-                                            const std::map<const Node*, size_t>& kernel_of) const;
+    /// What is known while places of a block are chosen.
+    struct Choosing;
+    std::optional<ValueId> replaced_operand(const Choosing& known, const Node& node) const;
     bool is_overwritten(const Block& block, const Node& view) const;
     const Layout& layout_of(ValueId value) const;
     bool shows_elements_twice(ValueId value) const;
-    bool is_used_later(const BlockView& view, const Node& node, ValueId base,
-                       const std::map<const Node*, size_t>& kernel_of,
-                       const lowering::Storage& storage) const;
+    static bool is_used_later(const Choosing& known, const Node& node, ValueId base);
 
     const Graph& graph_;
     plan::SpecialisationPlan& out_;
