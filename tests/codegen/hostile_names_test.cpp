@@ -75,16 +75,22 @@ const std::vector<std::string> kSlots = {"x", "up_weight", "down_weight", "z", "
 
 /// Words of C++, macros of its headers, and names that emitted code has for itself.
 const std::vector<std::string> kNames = {
-    "NULL",    "int8_t",      "INT64_MAX", "errno",     "assert",     "std",     "ntt",     "group",
-    "step",    "worker",      "size_t",    "valid",     "n_lanes",    "t_lanes", "h_body",  "float",
-    "float_",  "_Bool",       "__x",       "EOF",       "main",       "this",    "uint8_t", "TesseraStep",
-    "NAN",     "tessera",     "CHAR_BIT",  "stdin",     "Factor1",    "int32_t", "fma",     "step0",
-    "p0",      "k_lanes",     "n_tile",    "t_end",     "repetition", "memcpy",  "_",       "decode_up_body",
-    "at",      "M_PI",        "_mm_pause", "UINT8_C",   "decode",     "linux",   "t_2",     "parts_of_up",
-    "alignas", "static_cast", "co_await",  "tile_body", "INFINITY",   "a_b",     "offsetof",
-    "lane",    "lanes",       "v_x",       "i_t",       "s_T",        "x_0",     "i0",
-    "X",       "part",        "gap",       "kernel_y",  "body_y",     "outer",   "sum_2",
-    "lane_",   "i_lane_end",  "v_",        "parts",     "t_tile",     "__amd64_", "lanes_of_i_t"};
+    "NULL",        "int8_t",     "INT64_MAX",   "errno",       "assert",
+    "std",         "ntt",        "group",       "step",        "worker",
+    "size_t",      "valid",      "n_lanes",     "t_lanes",     "h_body",
+    "float",       "float_",     "_Bool",       "__x",         "EOF",
+    "main",        "this",       "uint8_t",     "TesseraStep", "NAN",
+    "tessera",     "CHAR_BIT",   "stdin",       "Factor1",     "int32_t",
+    "fma",         "step0",      "p0",          "k_lanes",     "n_tile",
+    "t_end",       "repetition", "memcpy",      "_",           "decode_up_body",
+    "at",          "M_PI",       "_mm_pause",   "UINT8_C",     "decode",
+    "linux",       "t_2",        "parts_of_up", "alignas",     "static_cast",
+    "co_await",    "tile_body",  "INFINITY",    "a_b",         "offsetof",
+    "lane",        "lanes",      "v_x",         "i_t",         "s_T",
+    "x_0",         "i0",         "X",           "part",        "gap",
+    "kernel_y",    "body_y",     "outer",       "sum_2",       "lane_",
+    "i_lane_end",  "v_",         "parts",       "t_tile",      "__amd64_",
+    "lanes_of_i_t"};
 
 /// Words of definitions, which only values, nodes and blocks may have as names.
 const std::vector<std::string> kOfDefinitions = {"max", "sum", "select", "index", "where",
@@ -187,7 +193,9 @@ block $
     in X f32[valid, repetition]
     out Y f32[valid] = max(X)
 output $, Y
-)").c_str(), name));
+)")
+                                         .c_str(),
+                                     name));
         verify(graphs.back(), name);
         const planner::PlannerOptions options{.machine = "test", .lanes = lanes, .vector_registers = 32};
         compiled.add(graphs.back(), planner::default_plan(graphs.back(), options));

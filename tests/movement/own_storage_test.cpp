@@ -1,4 +1,5 @@
-// Graphs that state what cannot lie where it must: with copies they mean the same, and their plans compute it.
+// Graphs that state what cannot lie where it must: with copies they mean the same, and their plans compute
+// it.
 #include "planner/own_storage.h"
 
 #include <map>
@@ -54,14 +55,14 @@ const std::map<std::string, std::string>& texts() {
         {"an output is the new state", kState + values("n") + kUpdates + store("x", "s", "n") + "output n\n"},
         {"a copy of the new state too",
          kState + values("ny") + kUpdates + store("x", "s", "n") + map("n", "y", "X") + "output n, y\n"},
-        {"no update makes the new state", kState + values("ny") + kUpdates + difference_of("s", "x", "n") +
-                                              map("n", "y") + "output y\n"},
+        {"no update makes the new state",
+         kState + values("ny") + kUpdates + difference_of("s", "x", "n") + map("n", "y") + "output y\n"},
         {"which reads other elements of the old one",
          kState + values("n") + kUpdates + map("s", "n", "X + 1", "3 - i, j") + "output n\n"},
         {"the old state is read behind its update",
          kState + values("ny") + kUpdates + store("x", "s", "n") + map("s", "y") + "output y\n"},
-        {"and compared with the new one",
-         kState + values("ny") + kUpdates + store("x", "s", "n") + difference_of("n", "s", "y") + "output y\n"},
+        {"and compared with the new one", kState + values("ny") + kUpdates + store("x", "s", "n") +
+                                              difference_of("n", "s", "y") + "output y\n"},
         {"a view of the old state is read behind", kState + values("nvy") + kUpdates +
                                                        map("s", "v", "X", "3 - i, j") + store("x", "s", "n") +
                                                        map("v", "y") + "output y\n"},
@@ -76,14 +77,13 @@ const std::map<std::string, std::string>& texts() {
                                                "output y\n"},
         {"updates follow each other", kState + values("mny") + kUpdates + store("x", "s", "m") +
                                           map("m", "y") + store("y", "m", "n") + "output y\n"},
-        {"an input is updated",
-         kInput + values("py") + kMain + store("x", "x", "p") + difference_of("p", "x", "y") + "output p, y\n"},
-        {"what is updated is read later and is an output", kInput + values("pqy") + kMain + map("x", "p") +
-                                                               store("x", "p", "q") +
-                                                               difference_of("q", "p", "y") +
-                                                               "output y, p\n"},
-        {"an input is carried", kInput + values("y") + "block layer repeat 3 carry x -> y\n" + map("x", "y") +
-                                    "output y\n"},
+        {"an input is updated", kInput + values("py") + kMain + store("x", "x", "p") +
+                                    difference_of("p", "x", "y") + "output p, y\n"},
+        {"what is updated is read later and is an output",
+         kInput + values("pqy") + kMain + map("x", "p") + store("x", "p", "q") +
+             difference_of("q", "p", "y") + "output y, p\n"},
+        {"an input is carried",
+         kInput + values("y") + "block layer repeat 3 carry x -> y\n" + map("x", "y") + "output y\n"},
         {"what is carried is not made in place",
          kInput + values("abz") + "block before\n" + map("x", "a", "X + 1") +
              "block layer repeat 3 carry a -> b\n" + map("a", "b", "X * 2", "3 - i, j") + "block behind\n" +
@@ -162,11 +162,11 @@ TEST(OwnStorage, PlansComputeIt) {
 }
 
 TEST(OwnStorage, WhatCanLieInPlaceIsLeftAlone) {
-    const Graph residual = parse_graph(
-        kInput + values("abcz") + "block before\n" + map("x", "a", "X + 1") +
-            "block layer repeat 3 carry a -> b\n" + map("a", "c", "X", "3 - i, j") +
-            difference_of("a", "c", "b") + "block behind\n" + map("b", "z") + "output z\n",
-        "residual");
+    const Graph residual =
+        parse_graph(kInput + values("abcz") + "block before\n" + map("x", "a", "X + 1") +
+                        "block layer repeat 3 carry a -> b\n" + map("a", "c", "X", "3 - i, j") +
+                        difference_of("a", "c", "b") + "block behind\n" + map("b", "z") + "output z\n",
+                    "residual");
     EXPECT_FALSE(planner::with_own_storage(residual));
     // A read that does not need the update is moved in front of it.
     const Graph moved = *planner::with_own_storage(

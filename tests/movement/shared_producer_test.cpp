@@ -82,8 +82,7 @@ output y
         EXPECT_EQ(run.faults_text(), "") << nest;
         EXPECT_EQ(difference(run.result, interpret_graph(graph, call)).relative, 0) << nest;
     }
-    Example example{
-        .graph = kLonger, .nests = {"t:4 { a[loops]; y[loops] }"}, .stored = {}, .tensors = tile};
+    Example example{.graph = kLonger, .nests = {"t:4 { a[loops]; y[loops] }"}, .stored = {}, .tensors = tile};
     const Graph graph = example.parsed();
     try {
         (void)InterpretedPlan(graph, example.planned());
