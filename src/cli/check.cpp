@@ -53,6 +53,8 @@ std::string rope_text(const import::DecoderConfig& config) {
     if (is_local)
         text += fmt::format(", base {}{} in layers with a window", config.local_rope.base,
                             scaling_text(config.local_rope));
+    if (config.rope.rotated != 0)
+        text += fmt::format(", {} of {} elements", config.rope.rotated, config.size.head_width);
     if (config.form.has(import::LayerRope::kNone)) text += ", none in some layers";
     return text;
 }

@@ -53,25 +53,32 @@ void expect_known_indices(const Graph& graph, const Block& block, const Node& no
     }
 }
 
-/// Two iterations that write one element would leave it to the order of execution which of them counts. Where
-/// an index chooses the element, its contents are checked before a call (programs/check_indices.h).
+/// Two iterations that write one element would leave it to the order of execution which of them counts, in a
+/// fold, too, if they differ in more than its reductions. Where an index chooses the element, its contents
+/// are checked before a call (programs/check_indices.h).
 void expect_single_writes(const Graph& graph, const Node& node, const std::string& where) {
     const Definition* definition = node.definition();
-    if (definition == nullptr || definition->monoid != Monoid::kNone) return;
-    const TensorDecl& result = definition->tensors[static_cast<size_t>(definition->results().front())];
-    if (std::ranges::any_of(result.map, is_indirect)) return;
-    if (definition->where && !reads_in({definition->where}).empty()) return;
+    if (definition == nullptr) return;
+    const TensorDecl& result = definition->tensors[static_cast<size_t>(definition->results().back())];
+    if (std::ranges::any_of(result.map, [](const ExprPtr& c) { return is_indirect(c); })) return;
+    const bool is_map = definition->monoid == Monoid::kNone;
+    const bool is_asked = definition->where && !reads_in({definition->where}).empty();
+    if (is_map && is_asked) return;
     for (const bool is_high : {false, true}) {
         std::map<std::string, int64_t> symbols;
         for (const DimSymbol& symbol : graph.symbols)
             symbols[symbol.name] = is_high ? symbol.high : symbol.low;
-        const BoundExtents extents = bound_extents(*definition, dims_of(*definition, symbols), where);
+        StoredPart part =
+            stored_part(*definition, bound_extents(*definition, dims_of(*definition, symbols), where));
+        if (is_asked) part.definition.where = nullptr;
         const std::vector<TensorData> unread(definition->tensors.size());
-        BodyValue point(*definition, extents, unread, where);
-        if (find_store_collision(*definition, extents, point, where) != StoreCollision::kFound) continue;
+        BodyValue point(part.definition, part.extents, unread, where);
+        if (find_store_collision(part.definition, part.extents, point, where) != StoreCollision::kFound)
+            continue;
         throw Error(where, node.name,
                     fmt::format("writes an element of `{}` twice, again {}", result.name, point.iteration()),
-                    "an operator without a reduction writes every element once");
+                    is_map ? "an operator without a reduction writes every element once"
+                           : "only iterators that are marked as reductions fold: give the map all others");
     }
 }
 

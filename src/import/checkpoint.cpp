@@ -60,18 +60,37 @@ void refuse_adapter(const fs::path& folder, Checkpoint& checkpoint) {
             fmt::format("{}: an adapter, which is to be merged into the weights", kAdapter));
 }
 
-/// A model that was saved without its head has names without the base, as transformers reads them, too.
-void adapt_base(Checkpoint& checkpoint) {
+/// A model that was saved without its head has names without the base, as transformers reads them, too. Of a
+/// head and an embedding that are one, either may be stored.
+void adapt_names(Checkpoint& checkpoint) {
     if (!checkpoint.config || !checkpoint.weights) return;
     TensorNames& names = checkpoint.config->names;
-    if (checkpoint.weights->find(source_name(OuterTensor::kEmbedding, names))) return;
+    const auto is_stored = [&](OuterTensor tensor, const TensorNames& as) {
+        return checkpoint.weights->find(source_name(tensor, as)) != nullptr;
+    };
+    if (is_stored(OuterTensor::kEmbedding, names)) return;
     TensorNames without = names;
     without.base.clear();
-    if (checkpoint.weights->find(source_name(OuterTensor::kEmbedding, without))) names = without;
+    if (is_stored(OuterTensor::kEmbedding, without))
+        names = without;
+    else if (checkpoint.config->is_tied == true && is_stored(OuterTensor::kHead, names))
+        names.is_embedding_in_head = true;
+}
+
+/// The parts of packed matrices would be reported as missing weights.
+void refuse_unannounced_packing(Checkpoint& checkpoint) {
+    for (const std::string& name : checkpoint.weights->names()) {
+        if (!name.ends_with(".qweight")) continue;
+        checkpoint.findings.unsupported.push_back(fmt::format(
+            "{}: a packed matrix, whose form neither quantization_config nor quantize_config.json states",
+            name));
+        return;
+    }
 }
 
 void unpack(Checkpoint& checkpoint) {
-    if (!checkpoint.config || !checkpoint.config->packed || !checkpoint.weights) return;
+    if (!checkpoint.config || !checkpoint.weights) return;
+    if (!checkpoint.config->packed) return refuse_unannounced_packing(checkpoint);
     const PackedForm form = *checkpoint.config->packed;
     if (form.method != PackedForm::Method::kFp8) {
         checkpoint.weights = std::make_shared<const PackedWeights>(checkpoint.weights, form);
@@ -86,10 +105,14 @@ void unpack(Checkpoint& checkpoint) {
 
 void apply_views(Checkpoint& checkpoint) {
     if (!checkpoint.config || !checkpoint.weights) return;
-    if (checkpoint.config->size.experts > 0)
-        checkpoint.weights = std::make_shared<const ExpertWeights>(checkpoint.weights, *checkpoint.config);
-    if (checkpoint.config->views.empty()) return;
-    checkpoint.weights = std::make_shared<const TensorViews>(checkpoint.weights, *checkpoint.config);
+    DecoderConfig& config = *checkpoint.config;
+    if (config.layers_differ) return;
+    name_stored_stacks(config, *checkpoint.weights);
+    split_what_is_stored(config, *checkpoint.weights);
+    if (!config.expert_stacks.empty())
+        checkpoint.weights = std::make_shared<const ExpertWeights>(checkpoint.weights, config);
+    if (!config.views.empty())
+        checkpoint.weights = std::make_shared<const TensorViews>(checkpoint.weights, config);
 }
 
 Checkpoint open_folder(const fs::path& folder) {
@@ -100,7 +123,7 @@ Checkpoint open_folder(const fs::path& folder) {
     checkpoint.config = read_hf_config(config.string(), checkpoint.findings);
     find_weights(folder, checkpoint);
     refuse_adapter(folder, checkpoint);
-    adapt_base(checkpoint);
+    adapt_names(checkpoint);
     unpack(checkpoint);
     apply_views(checkpoint);
     return checkpoint;

@@ -34,7 +34,7 @@ ValueId add_embedding(DecoderStep& step, const std::vector<ValueId>& table) {
 }
 
 void add_rope(DecoderStep& step) {
-    const std::vector<int64_t> shape = {step.limits.context, step.spec.size.head_width / 2};
+    const std::vector<int64_t> shape = {step.limits.context, step.spec.rope_pairs};
     const DecoderForm& form = step.spec.form;
     if (form.has(LayerRope::kGlobal))
         step.rope = {step.constant("rope_cos", ElementType::kF32, shape, {kRopeCosSource}),

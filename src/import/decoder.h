@@ -22,7 +22,8 @@ struct DecoderSpec {
     DecoderSize size;
     double epsilon = 1e-6;
     ops::RopeForm rope_form = ops::RopeForm::kHalves;
-    bool is_tied = false;  ///< the head is the embedding
+    int64_t rope_pairs = 0;  ///< of elements of a head that are rotated together
+    bool is_tied = false;    ///< the head is the embedding
     TensorNames names;
     ops::WeightFormat embedding = ops::WeightFormat::kF32;
     ops::WeightFormat positions = ops::WeightFormat::kF32;
@@ -36,7 +37,7 @@ struct DecoderSpec {
     bool gives_hidden = false;                          ///< the rows that the head reads are an output, too
 };
 
-/// Sources of the rotary tables, f32[context, head_width / 2].
+/// Sources of the rotary tables, f32[context, rope_pairs].
 inline constexpr const char* kRopeCosSource = "rope.cos";
 inline constexpr const char* kRopeSinSource = "rope.sin";
 inline constexpr const char* kLocalRopeCosSource = "rope.local.cos";

@@ -32,10 +32,11 @@ struct DecoderConfig {
     ops::RopeForm rope_form = ops::RopeForm::kHalves;
     std::optional<bool> is_tied;  ///< empty: the head is the embedding if no head is stored
     TensorNames names;
-    std::optional<PackedForm> packed;        ///< matrices of a folder that are packed integers
-    std::vector<LayerView> views;            ///< tensors that are stored together with others, or transposed
-    std::vector<ExpertStack> expert_stacks;  ///< of a folder: matrices that are stored one by one
-    std::vector<std::string> buffers;        ///< behind the name of a layer: stored, but computed anew
+    std::optional<PackedForm> packed;  ///< matrices of a folder that are packed integers
+    std::vector<LayerView> views;      ///< tensors that are stored together with others, or transposed
+    std::vector<StoredTogether> stored_together;  ///< that may be, and then become views
+    std::vector<ExpertStack> expert_stacks;       ///< matrices of experts that may be stored one by one
+    std::vector<std::string> buffers;             ///< behind the name of a layer: stored, but computed anew
     std::array<Presence, kLayerTensors> tensors{};
     bool layers_differ = false;    ///< in a size: refused, and their tensors are not looked at
     std::vector<int64_t> end_ids;  ///< tokens that end a text

@@ -187,7 +187,8 @@ private:
         if (format(head_norm)) y = norm(node + "_normed", head_norm, std::nullopt, y);
         if (kind().rope == LayerRope::kNone) return y;
         const RopeTablesOfStep& tables = kind().rope == LayerRope::kLocal ? step_.local_rope : step_.rope;
-        const ops::RopeShape shape{step_.rows, heads, step_.spec.size.head_width, step_.limits.context};
+        const ops::RopeShape shape{step_.rows, heads, step_.spec.size.head_width, step_.limits.context,
+                                   2 * step_.spec.rope_pairs};
         return builder_.add(prefix_ + node + "_rotated", ops::rope(symbols(), shape, step_.spec.rope_form),
                             {step_.inputs.position, y, tables.cos, tables.sin});
     }

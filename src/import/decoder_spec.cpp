@@ -11,11 +11,12 @@ namespace {
 /// Whether the head is the embedding. A head that is stored counts whatever the settings say, as in llama.cpp
 /// and transformers 5; that it contradicts them is said.
 bool is_head_tied(const DecoderConfig& config, TensorAccount& account, Findings& findings) {
+    if (config.names.is_embedding_in_head) return true;
     const std::string head = source_name(OuterTensor::kHead, config.names);
     const std::string embedding = source_name(OuterTensor::kEmbedding, config.names);
     const bool is_stored = account.contains(head);
     const bool is_tied = config.is_tied.value_or(!is_stored);
-    if (is_tied && is_stored && !account.is_copy(embedding, head)) {
+    if (is_tied && is_stored && account.contains(embedding) && !account.is_copy(embedding, head)) {
         findings.warnings.push_back(
             fmt::format("{} differs from {}, though tie_word_embeddings is true: the stored head is used",
                         head, embedding));
@@ -39,6 +40,7 @@ DecoderSpec resolve_tensors(Checkpoint& checkpoint, const std::string& name) {
                      .size = size,
                      .epsilon = config.epsilon,
                      .rope_form = config.rope_form,
+                     .rope_pairs = rotated_pairs(config.rope, size.head_width),
                      .names = config.names,
                      .form = config.form};
     const auto outer = [&](OuterTensor tensor) {
@@ -64,8 +66,7 @@ DecoderSpec resolve_tensors(Checkpoint& checkpoint, const std::string& name) {
         spec.layers.push_back(formats);
     }
     for (const char* factors : {kRopeFactorsSource, kShortRopeFactorsSource, kLongRopeFactorsSource})
-        if (config.is_gguf() && account.contains(factors))
-            account.resolve_f32(factors, {size.head_width / 2});
+        if (config.is_gguf() && account.contains(factors)) account.resolve_f32(factors, {spec.rope_pairs});
     account.close();
     return spec;
 }

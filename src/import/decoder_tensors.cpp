@@ -72,6 +72,7 @@ std::string source_name(LayerTensor tensor, int64_t layer, const TensorNames& na
 }
 
 std::string source_name(OuterTensor tensor, const TensorNames& names) {
+    if (tensor == OuterTensor::kEmbedding && names.is_embedding_in_head) tensor = OuterTensor::kHead;
     const std::string& own = names.outer[static_cast<size_t>(tensor)];
     return tensor == OuterTensor::kHead ? own : names.base + own;
 }

@@ -76,6 +76,7 @@ struct TensorNames {
     std::string layers;  ///< behind the base, before the number of a layer: "layers.", "blk."
     std::array<std::string, kLayerTensors> layer;  ///< behind "N."
     std::array<std::string, kOuterTensors> outer;  ///< behind the base
+    bool is_embedding_in_head = false;             ///< which is stored alone, and both are one
 
     std::string& operator[](LayerTensor tensor) { return layer[static_cast<size_t>(tensor)]; }
     std::string& operator[](OuterTensor tensor) { return outer[static_cast<size_t>(tensor)]; }
@@ -88,8 +89,8 @@ TensorNames common_names(NameStyle style);
 std::string source_name(LayerTensor tensor, int64_t layer, const TensorNames& names);
 std::string source_name(OuterTensor tensor, const TensorNames& names);
 
-/// Factors of a GGUF file by which the rotary frequencies are divided, f32[head_width / 2]: for Llama 3.1 and
-/// later, and for contexts up to that of the training and beyond it.
+/// Factors of a GGUF file by which the rotary frequencies are divided, f32[pairs that are rotated]: for Llama
+/// 3.1 and later, and for contexts up to that of the training and beyond it.
 inline constexpr const char* kRopeFactorsSource = "rope_freqs.weight";
 inline constexpr const char* kShortRopeFactorsSource = "rope_factors_short.weight";
 inline constexpr const char* kLongRopeFactorsSource = "rope_factors_long.weight";

@@ -5,45 +5,72 @@
 #include <fmt/core.h>
 
 #include "import/decoder_config.h"
+#include "ir/stored_number.h"
 #include "support/error.h"
 
 namespace tessera::import {
 
+namespace {
+
+std::string expert_part(const std::string& prefix, const ExpertStack& stack, int64_t expert) {
+    return fmt::format("{}{}{}{}", prefix, stack.before, expert, stack.after);
+}
+
+bool is_float(const StoredTensor& tensor) {
+    return tensor.element == ElementType::kF32 || tensor.element == ElementType::kF16 ||
+           tensor.element == ElementType::kBF16;
+}
+
+/// Appends a float tensor's numbers as F32, which holds those of the other types.
+void append_widened(std::vector<std::byte>& to, const StoredTensor& tensor,
+                    std::span<const std::byte> bytes) {
+    const size_t count = bytes.size() * 8 / static_cast<size_t>(bits(*tensor.element));
+    for (size_t i = 0; i < count; ++i) {
+        const auto number = static_cast<float>(stored_number(bytes, *tensor.element, i));
+        const auto raw = std::as_bytes(std::span(&number, 1));
+        to.insert(to.end(), raw.begin(), raw.end());
+    }
+}
+
+}  // namespace
+
+void name_stored_stacks(DecoderConfig& config, const WeightSource& checkpoint) {
+    for (const ExpertStack& stack : config.expert_stacks)
+        for (int64_t layer = 0; layer < config.size.layers; ++layer)
+            if (checkpoint.find(expert_part(config.names.prefix(layer), stack, 0)))
+                config.names[stack.tensor] = stack.name;
+}
+
 ExpertWeights::ExpertWeights(std::shared_ptr<const WeightSource> checkpoint, const DecoderConfig& config)
     : checkpoint_(std::move(checkpoint)) {
-    for (int64_t layer = 0; layer < config.size.layers; ++layer) {
-        const std::string prefix = config.names.prefix(layer);
-        for (const ExpertStack& stack : config.expert_stacks) add_stack(prefix, stack, config.size.experts);
-        if (!config.is_gguf()) continue;
-        for (const LayerTensor tensor :
-             {LayerTensor::kExpertGate, LayerTensor::kExpertUp, LayerTensor::kExpertDown})
-            add_flat(source_name(tensor, layer, config.names));
-    }
+    for (int64_t layer = 0; layer < config.size.layers; ++layer)
+        for (const ExpertStack& stack : config.expert_stacks)
+            add_stack(config.names.prefix(layer), stack, config.size.experts);
 }
 
 void ExpertWeights::add_stack(const std::string& prefix, const ExpertStack& stack, int64_t experts) {
-    Stack made;
+    const StoredTensor* first = checkpoint_->find(expert_part(prefix, stack, 0));
+    if (first == nullptr) return;
+    Stack made{.tensor = {.type = first->type, .element = first->element, .shape = first->shape, .bytes = {}},
+               .parts = {}};
+    std::string fault;
     for (int64_t i = 0; i < experts; ++i) {
-        std::string part = fmt::format("{}{}{}{}", prefix, stack.before, i, stack.after);
+        const std::string part = expert_part(prefix, stack, i);
         const StoredTensor* tensor = checkpoint_->find(part);
-        if (tensor == nullptr || tensor->shape.size() != 2) return;
-        if (i == 0)
-            made.tensor = {
-                .type = tensor->type, .element = tensor->element, .shape = tensor->shape, .bytes = {}};
-        if (tensor->type != made.tensor.type || tensor->shape != made.tensor.shape) return;
-        made.parts.push_back(std::move(part));
+        if (tensor == nullptr) {
+            fault = fmt::format(" without {}", part);
+            break;
+        }
+        if (tensor->type != first->type && is_float(*tensor) && is_float(*first)) made.is_widened = true;
+        if (tensor->shape != first->shape || (tensor->type != first->type && !made.is_widened))
+            fault = fmt::format(" with {} of another shape or type", part);
+        made.parts.push_back(part);
     }
-    made.tensor.shape[0] *= experts;
+    if (made.is_widened) made.tensor.type = "F32", made.tensor.element = ElementType::kF32;
+    if (!fault.empty()) made.tensor.type += fault, made.tensor.element.reset();
+    if (made.tensor.shape.size() == 2) made.tensor.shape[0] *= experts;
     hidden_.insert(made.parts.begin(), made.parts.end());
     stacks_.emplace(prefix + stack.name, std::move(made));
-}
-
-void ExpertWeights::add_flat(const std::string& name) {
-    const StoredTensor* tensor = checkpoint_->find(name);
-    if (tensor == nullptr || tensor->shape.size() != 3) return;
-    Stack made{.tensor = *tensor, .parts = {}};
-    made.tensor.shape = {tensor->shape[0] * tensor->shape[1], tensor->shape[2]};
-    stacks_.emplace(name, std::move(made));
 }
 
 const StoredTensor* ExpertWeights::find(std::string_view name) const {
@@ -56,20 +83,23 @@ std::vector<std::string> ExpertWeights::names() const {
     std::vector<std::string> all;
     for (const std::string& name : checkpoint_->names())
         if (!hidden_.contains(name)) all.push_back(name);
-    for (const auto& [name, stack] : stacks_)
-        if (!stack.parts.empty()) all.push_back(name);
+    for (const auto& [name, stack] : stacks_) all.push_back(name);
     std::sort(all.begin(), all.end());
     return all;
 }
 
 TensorContents ExpertWeights::contents(std::string_view name) const {
     const auto found = stacks_.find(name);
-    if (found == stacks_.end() || found->second.parts.empty()) return checkpoint_->contents(name);
+    if (found == stacks_.end()) return checkpoint_->contents(name);
+    const Stack& stack = found->second;
     const auto all = std::make_shared<std::vector<std::byte>>();
-    for (const std::string& part : found->second.parts) {
+    for (const std::string& part : stack.parts) {
         const TensorContents contents = checkpoint_->contents(part);
-        all->reserve(contents.bytes.size() * found->second.parts.size());
-        all->insert(all->end(), contents.bytes.begin(), contents.bytes.end());
+        all->reserve(contents.bytes.size() * stack.parts.size());
+        if (stack.is_widened)
+            append_widened(*all, *checkpoint_->find(part), contents.bytes);
+        else
+            all->insert(all->end(), contents.bytes.begin(), contents.bytes.end());
         checkpoint_->release(part);
     }
     return {.bytes = *all, .owner = all};
@@ -77,7 +107,7 @@ TensorContents ExpertWeights::contents(std::string_view name) const {
 
 void ExpertWeights::release(std::string_view name) const {
     const auto found = stacks_.find(name);
-    if (found == stacks_.end() || found->second.parts.empty()) return checkpoint_->release(name);
+    if (found == stacks_.end()) return checkpoint_->release(name);
     for (const std::string& part : found->second.parts) checkpoint_->release(part);
 }
 

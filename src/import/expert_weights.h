@@ -6,22 +6,27 @@
 #include <string>
 #include <vector>
 
+#include "import/decoder_tensors.h"
 #include "import/weights.h"
 
 namespace tessera::import {
 
 struct DecoderConfig;
 
-/// Matrices of the experts of each layer, which are stored one by one: names behind that of a layer.
+/// Matrices of the experts of each layer, which may be stored one by one: names behind that of a layer.
 struct ExpertStack {
+    LayerTensor tensor;
     std::string before;  ///< "mlp.experts."
     std::string after;   ///< ".gate_proj.weight", behind the number
     std::string name;    ///< of all of them: "mlp.experts.*.gate_proj.weight"
 };
 
-/// The tensors of a checkpoint, in which the matrices [outputs, inputs] of all experts of a layer are one
-/// matrix [experts * outputs, inputs]: stored one by one in folders, as [experts, outputs, inputs] in GGUF
-/// files. Where an expert is missing, or has another shape or type than the first, they stay as they are.
+/// Gives the tensors of experts that the checkpoint stores one by one the names of their stacks.
+void name_stored_stacks(DecoderConfig& config, const WeightSource& checkpoint);
+
+/// The tensors of a checkpoint, in which the matrices [outputs, inputs] of all experts of a layer, stored one
+/// by one, are one matrix [experts * outputs, inputs]. Floats of several types become F32. Where an expert is
+/// missing or has another shape or type than the first, the type of the whole says so.
 class ExpertWeights : public WeightSource {
 public:
     /// `config` says the names, and how many experts there are.
@@ -36,9 +41,9 @@ private:
     struct Stack {
         StoredTensor tensor;
         std::vector<std::string> parts;
+        bool is_widened = false;  ///< to F32
     };
     void add_stack(const std::string& prefix, const ExpertStack& stack, int64_t experts);
-    void add_flat(const std::string& name);
 
     std::shared_ptr<const WeightSource> checkpoint_;
     std::map<std::string, Stack, std::less<>> stacks_;

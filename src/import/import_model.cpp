@@ -61,9 +61,8 @@ std::vector<ops::WeightFormat> cache_makers(const DecoderSpec& spec) {
     return makers;
 }
 
-}  // namespace
-
-ModelReport inspect_model(const std::filesystem::path& path) {
+/// The checkpoint, and the layers that its settings and tensors make.
+ModelReport read_model(const std::filesystem::path& path) {
     ModelReport report{.checkpoint = open_checkpoint(path)};
     Checkpoint& checkpoint = report.checkpoint;
     if (!checkpoint.config) {
@@ -78,15 +77,27 @@ ModelReport inspect_model(const std::filesystem::path& path) {
     return report;
 }
 
-ImportedModel import_model(const std::filesystem::path& path, const ImportOptions& options) {
-    const ModelReport report = inspect_model(path);
+/// Every constant of the graph has its tensor, of its shape and type.
+void check_constants(const Graph& graph, const WeightSource& weights, const std::string& path) {
+    for (const Value& value : graph.values) {
+        if (value.kind != ValueKind::kConstant) continue;
+        for (const std::string& source : value.sources) {
+            const StoredTensor* tensor = weights.find(source);
+            if (tensor && tensor->shape == value.part_shape(0) && tensor->element == value.type.element)
+                continue;
+            throw Error(
+                path, source,
+                fmt::format(
+                    "is {}, the graph expects {} [{}]",
+                    tensor ? fmt::format("{} [{}]", tensor->type, fmt::join(tensor->shape, ", ")) : "missing",
+                    name(value.type.element), fmt::join(value.part_shape(0), ", ")));
+        }
+    }
+}
+
+/// @pre nothing of the report is unsupported, and there are weights
+ImportedModel assemble(const ModelReport& report, const ImportOptions& options) {
     const Checkpoint& checkpoint = report.checkpoint;
-    const std::vector<std::string>& unsupported = checkpoint.findings.unsupported;
-    if (!unsupported.empty())
-        throw Error(checkpoint.path, "",
-                    fmt::format("cannot be compiled:\n  - {}", fmt::join(unsupported, "\n  - ")));
-    if (!report.spec)
-        throw Error(checkpoint.path, "", "has no weights", "expected model.safetensors beside config.json");
     TESSERA_CHECK(options.max_tokens >= 1 && options.max_sequences >= 1, "{} tokens of {} sequences",
                   options.max_tokens, options.max_sequences);
 
@@ -107,17 +118,45 @@ ImportedModel import_model(const std::filesystem::path& path, const ImportOption
                     fmt::format("is q8_0, whose blocks have {} numbers; the heads of this model have {}",
                                 ops::kInt8Blocks.block, spec.size.head_width),
                     "choose f16 or bf16");
-    return {.graph = build_decoder(spec, {context, options.max_tokens, options.max_sequences}),
-            .weights = std::make_shared<const ModelWeights>(weights, config, context),
-            .facts = {.architecture = config.architecture,
-                      .format = checkpoint.format,
-                      .size = config.size,
-                      .context = context,
-                      .max_positions = config.max_positions,
-                      .end_ids = config.end_ids,
-                      .policy = spec.policy,
-                      .cache = spec.cache},
-            .warnings = checkpoint.findings.warnings};
+    ImportedModel model{.graph = build_decoder(spec, {context, options.max_tokens, options.max_sequences}),
+                        .weights = std::make_shared<const ModelWeights>(weights, config, context),
+                        .facts = {.architecture = config.architecture,
+                                  .format = checkpoint.format,
+                                  .size = config.size,
+                                  .context = context,
+                                  .max_positions = config.max_positions,
+                                  .end_ids = config.end_ids,
+                                  .policy = spec.policy,
+                                  .cache = spec.cache},
+                        .warnings = checkpoint.findings.warnings};
+    check_constants(model.graph, *model.weights, checkpoint.path);
+    return model;
+}
+
+}  // namespace
+
+ModelReport inspect_model(const std::filesystem::path& path) {
+    ModelReport report = read_model(path);
+    std::vector<std::string>& unsupported = report.checkpoint.findings.unsupported;
+    if (!report.spec || !unsupported.empty()) return report;
+    try {
+        (void)assemble(report, {});
+    } catch (const Error& error) {
+        unsupported.emplace_back(error.what());
+    }
+    return report;
+}
+
+ImportedModel import_model(const std::filesystem::path& path, const ImportOptions& options) {
+    const ModelReport report = read_model(path);
+    const Checkpoint& checkpoint = report.checkpoint;
+    const std::vector<std::string>& unsupported = checkpoint.findings.unsupported;
+    if (!unsupported.empty())
+        throw Error(checkpoint.path, "",
+                    fmt::format("cannot be compiled:\n  - {}", fmt::join(unsupported, "\n  - ")));
+    if (!report.spec)
+        throw Error(checkpoint.path, "", "has no weights", "expected model.safetensors beside config.json");
+    return assemble(report, options);
 }
 
 }  // namespace tessera::import

@@ -57,6 +57,7 @@ struct ModelReport {
     std::optional<DecoderSpec> spec;  ///< empty without a configuration or without weights
 };
 
+/// Imports the model and says what became of it: what import_model would refuse is among the findings.
 /// @throws Error if the path holds no model, or a file is damaged.
 ModelReport inspect_model(const std::filesystem::path& path);
 

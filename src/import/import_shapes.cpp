@@ -78,6 +78,7 @@ ImportedShapes import_shapes(const fs::path& path, const StepLimits& limits) {
                      .size = config->size,
                      .epsilon = config->epsilon,
                      .rope_form = config->rope_form,
+                     .rope_pairs = rotated_pairs(config->rope, config->size.head_width),
                      .is_tied = config->is_tied.value_or(false),
                      .names = config->names,
                      .embedding = format,

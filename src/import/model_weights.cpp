@@ -36,7 +36,7 @@ ModelWeights::ModelWeights(std::shared_ptr<const WeightSource> checkpoint, const
                            int64_t positions)
     : checkpoint_(std::move(checkpoint)) {
     const int64_t width = config.size.head_width;
-    const std::vector<int64_t> shape = {positions, width / 2};
+    const std::vector<int64_t> shape = {positions, rotated_pairs(config.rope, width)};
     if (config.form.has(LayerRope::kGlobal)) {
         std::vector<double> frequencies = rope_frequencies(config.rope, width, positions);
         const char* name = factors_of(*checkpoint_, config, positions);

@@ -37,9 +37,18 @@ double yarn_scaled(const RopeConfig& config, int64_t width, int64_t pair, double
 
 }  // namespace
 
-std::vector<double> rope_frequencies(const RopeConfig& config, int64_t width, int64_t context) {
+int64_t rotated_elements(const RopeConfig& config, int64_t head_width) {
+    return config.rotated == 0 ? head_width : config.rotated;
+}
+
+int64_t rotated_pairs(const RopeConfig& config, int64_t head_width) {
+    return (rotated_elements(config, head_width) + 1) / 2;
+}
+
+std::vector<double> rope_frequencies(const RopeConfig& config, int64_t head_width, int64_t context) {
+    const int64_t width = rotated_elements(config, head_width);
     std::vector<double> frequencies;
-    for (int64_t i = 0; i < width / 2; ++i) {
+    for (int64_t i = 0; i < rotated_pairs(config, head_width); ++i) {
         const double frequency =
             std::pow(config.base, -2.0 * static_cast<double>(i) / static_cast<double>(width));
         const auto& factors = context > config.original_context ? config.long_factors : config.short_factors;

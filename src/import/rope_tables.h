@@ -21,18 +21,24 @@ struct RopeConfig {
     double fast_rotations = 32;        ///< yarn: frequencies with more of them in training are not scaled
     double slow_rotations = 1;         ///< yarn: those with fewer are scaled by `factor`
     bool is_ramp_truncated = true;     ///< yarn: the ramp between them begins and ends at whole pairs
+    int64_t rotated = 0;               ///< elements at the beginning of a head that are rotated; 0: all
     std::vector<double> short_factors;  ///< longrope: frequencies are divided by these ..
     std::vector<double> long_factors;   ///< .. or by these in a context beyond `original_context`
 
     bool operator==(const RopeConfig&) const = default;
 };
 
-/// Radians for each position, one for each of the width / 2 pairs: base^(-2 i / width), scaled. "llama3" is
+/// The elements of a head that are rotated. An odd number is that of the exponents: one more is rotated.
+int64_t rotated_elements(const RopeConfig& config, int64_t head_width);
+/// Pairs of elements of a head that are rotated.
+int64_t rotated_pairs(const RopeConfig& config, int64_t head_width);
+
+/// Radians for each position, one for each pair that is rotated: base^(-2 i / rotated), scaled. "llama3" is
 /// the interpolation by wavelength of Llama 3.1, "yarn" that of Peng et al., "YaRN", 2023, section 3.2, and
 /// "longrope" has factors of its own for each pair: Ding et al., "LongRoPE", 2024 (HuggingFace transformers,
 /// modeling_rope_utils.py). `context`: positions of a sequence.
 /// @pre factors, if there are any, are one for each pair; yarn has a base above 1
-std::vector<double> rope_frequencies(const RopeConfig& config, int64_t width, int64_t context);
+std::vector<double> rope_frequencies(const RopeConfig& config, int64_t head_width, int64_t context);
 
 /// The amplitude by which "yarn" makes up for its scaling: 1 + 0.1 weight ln(factor).
 double yarn_amplitude(double factor, double weight = 1);

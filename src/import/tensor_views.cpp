@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <ranges>
 
 #include <fmt/core.h>
 
@@ -24,37 +25,66 @@ std::vector<std::byte> transposed(const StoredTensor& stored, std::span<const st
     return all;
 }
 
-/// The tensor without its contents; as it is stored if it has not the rows that its views share.
-StoredTensor described(const StoredTensor& stored, const LayerView& view) {
-    StoredTensor tensor = stored;
-    const size_t rank = stored.shape.size();
-    if (view.is_transposed && rank == 2 && stored.element) std::swap(tensor.shape[0], tensor.shape[1]);
-    if (rank == 0 || tensor.shape[0] != view.total) return tensor;
-    tensor.shape[0] = view.rows;
-    if (view.is_transposed && rank == 2 && stored.element) {
-        tensor.bytes = {};
-    } else if (!view.is_transposed) {
-        const size_t row = stored.bytes.size() / static_cast<size_t>(view.total);
-        tensor.bytes =
-            stored.bytes.subspan(static_cast<size_t>(view.first) * row, static_cast<size_t>(view.rows) * row);
+/// Rows [first, first + rows) of each group of `total`.
+std::vector<std::byte> taken_rows(std::span<const std::byte> bytes, const LayerView& view) {
+    const size_t row = bytes.size() / static_cast<size_t>(view.groups * view.total);
+    const size_t chunk = static_cast<size_t>(view.rows) * row;
+    std::vector<std::byte> all(static_cast<size_t>(view.groups) * chunk);
+    for (size_t group = 0; group < static_cast<size_t>(view.groups); ++group) {
+        const size_t from = group * static_cast<size_t>(view.total) + static_cast<size_t>(view.first);
+        std::memcpy(all.data() + group * chunk, bytes.data() + from * row, chunk);
     }
-    return tensor;
+    return all;
 }
 
 }  // namespace
 
+TensorViews::View TensorViews::described(const StoredTensor& stored, const LayerView& form) {
+    View view{.tensor = stored, .stored = {}, .form = form};
+    StoredTensor& tensor = view.tensor;
+    if (stored.shape.size() == 3 && stored.shape[0] == form.groups)
+        tensor.shape = {stored.shape[0] * stored.shape[1], stored.shape[2]};
+    view.is_transposed = form.is_transposed && stored.shape.size() == 2 && stored.element.has_value();
+    if (view.is_transposed) std::swap(tensor.shape[0], tensor.shape[1]);
+    if (tensor.shape.empty() || tensor.shape[0] != form.groups * form.total) return view;
+    tensor.shape[0] = form.groups * form.rows;
+    const bool is_whole = form.rows == form.total;
+    view.is_made = view.is_transposed || (!is_whole && (form.groups > 1 || stored.bytes.empty()));
+    if (view.is_made) {
+        tensor.bytes = {};
+    } else if (!is_whole) {
+        const size_t row = stored.bytes.size() / static_cast<size_t>(form.total);
+        tensor.bytes =
+            stored.bytes.subspan(static_cast<size_t>(form.first) * row, static_cast<size_t>(form.rows) * row);
+    }
+    return view;
+}
+
 void split(DecoderConfig& config, const std::string& stored, std::span<const LayerTensor> tensors,
-           bool is_transposed) {
+           bool is_transposed, int64_t groups) {
+    const auto rows_of = [&](LayerTensor tensor) { return shape_of(tensor, config.size).front() / groups; };
     int64_t total = 0;
-    for (const LayerTensor tensor : tensors) total += shape_of(tensor, config.size).front();
+    for (const LayerTensor tensor : tensors) total += rows_of(tensor);
     int64_t first = 0;
     for (const LayerTensor tensor : tensors) {
-        const int64_t rows = shape_of(tensor, config.size).front();
-        const std::string part = rows == total ? "" : fmt::format("[{}:{}]", first, first + rows);
+        const int64_t rows = rows_of(tensor);
+        const std::string part =
+            rows == total ? "" : fmt::format("[{}{}:{}]", groups > 1 ? ":, " : "", first, first + rows);
         const std::string name = fmt::format("{}{}{}", stored, is_transposed ? "^T" : "", part);
-        config.views.push_back({stored, name, first, rows, total, is_transposed});
+        config.views.push_back({stored, name, first, rows, total, groups, is_transposed});
         config.names[tensor] = name;
         first += rows;
+    }
+}
+
+void split_what_is_stored(DecoderConfig& config, const WeightSource& checkpoint) {
+    for (const StoredTogether& each : config.stored_together) {
+        const auto is_stored = [&](int64_t layer) {
+            return checkpoint.find(config.names.prefix(layer) + each.stored) != nullptr;
+        };
+        const auto layers = std::views::iota(int64_t{0}, config.size.layers);
+        if (std::ranges::any_of(layers, is_stored))
+            split(config, each.stored, each.tensors, false, each.groups);
     }
 }
 
@@ -67,17 +97,16 @@ TensorViews::TensorViews(std::shared_ptr<const WeightSource> checkpoint, const D
             const StoredTensor* tensor = checkpoint_->find(stored);
             if (!tensor) continue;
             hidden_.insert(stored);
-            StoredTensor own = described(*tensor, view);
-            const bool is_made = own.bytes.empty() && !tensor->bytes.empty();
-            views_.emplace(prefix + view.name, View{std::move(own), stored, view.first, is_made});
+            View own = described(*tensor, view);
+            own.stored = stored;
+            views_.emplace(prefix + view.name, std::move(own));
         }
     }
 }
 
 const StoredTensor* TensorViews::find(std::string_view name) const {
-    if (hidden_.contains(name)) return nullptr;
-    const auto found = views_.find(name);
-    return found == views_.end() ? checkpoint_->find(name) : &found->second.tensor;
+    if (const auto found = views_.find(name); found != views_.end()) return &found->second.tensor;
+    return hidden_.contains(name) ? nullptr : checkpoint_->find(name);
 }
 
 std::vector<std::string> TensorViews::names() const {
@@ -93,12 +122,13 @@ TensorContents TensorViews::contents(std::string_view name) const {
     const auto found = views_.find(name);
     if (found == views_.end()) return checkpoint_->contents(name);
     const View& view = found->second;
-    if (!view.is_made) return {.bytes = view.tensor.bytes, .owner = nullptr};
+    if (!view.is_made && !view.tensor.bytes.empty()) return {.bytes = view.tensor.bytes, .owner = nullptr};
+    TensorContents whole = checkpoint_->contents(view.stored);
+    if (!view.is_made) return whole;
     const StoredTensor& stored = *checkpoint_->find(view.stored);
-    const TensorContents whole = checkpoint_->contents(view.stored);
-    TESSERA_CHECK(stored.shape.size() == 2 && stored.element, "{} is transposed", view.stored);
     const auto made = std::make_shared<const std::vector<std::byte>>(
-        transposed(stored, whole.bytes, view.first, view.tensor.shape[0]));
+        view.is_transposed ? transposed(stored, whole.bytes, view.form.first, view.form.rows)
+                           : taken_rows(whole.bytes, view.form));
     return {.bytes = *made, .owner = made};
 }
 

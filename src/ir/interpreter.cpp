@@ -159,7 +159,8 @@ private:
             if (!weight) return;
             const bool is_rounded = definition_.weights != ElementType::kF32;  // else float64
             weighted.values[target(results[2])] +=
-                (is_rounded ? round_to(definition_.weights, *weight) : *weight) * value(definition_.body[1], 0);
+                (is_rounded ? round_to(definition_.weights, *weight) : *weight) *
+                value(definition_.body[1], 0);
         });
         return {std::move(largest_score), std::move(sum), std::move(weighted)};
     }

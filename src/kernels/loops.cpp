@@ -217,8 +217,8 @@ movement::Body lower_softmax(const lowering::LeafScope& scope, const LoopPlan& p
         const std::string name_of_fold = scope.names.fresh(std::string(name(monoid)));
         movement::Body part;
         part.push_back({movement::Declare{name_of_fold, monoid, lanes ? plan.lanes : 1}});
-        for (movement::Statement& s : inner.around(
-                 {{movement::Accumulate{name_of_fold, monoid, value(values), condition(values)}}})) {
+        for (movement::Statement& s :
+             inner.around({{movement::Accumulate{name_of_fold, monoid, value(values), condition(values)}}})) {
             part.push_back(std::move(s));
         }
         part.push_back({lowering::store_to(tensor, accumulated(name_of_fold, false), values)});

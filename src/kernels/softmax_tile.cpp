@@ -103,8 +103,8 @@ movement::Body softmax_meaning(const SoftmaxCall& c) {
         {movement::Declare{kFactor, Monoid::kSum}},
         accumulated(kFactor, Monoid::kSum, below_origin(load_value(max))),
         {movement::Store{max, 0, accumulator_value(kLargest)}},
-        over_s({movement::Store{
-            score, 0, unless_masked(load_value(score), -1, below_origin(load_value(score)))}}),
+        over_s({movement::Store{score, 0,
+                                unless_masked(load_value(score), -1, below_origin(load_value(score)))}}),
         {movement::Declare{kSum, Monoid::kSum}},
         accumulated(kSum, Monoid::kSum, product(load_value(sum), accumulator_value(kFactor))),
         over_s(accumulated(kSum, Monoid::kSum, load_value(score), is_executed)),

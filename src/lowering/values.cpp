@@ -149,11 +149,10 @@ movement::ValuePtr to_value(const ExprPtr& expr, const ValueScope& scope) {
             return movement::rounded_value(to->to, std::move(argument));
         const IntegerRange limits = range(to->to);
         return movement::apply_value(
-            Function::kMax,
-            {movement::apply_value(Function::kMin,
-                                   {std::move(argument),
-                                    movement::number_value(static_cast<double>(limits.high))}),
-             movement::number_value(static_cast<double>(limits.low))});
+            Function::kMax, {movement::apply_value(
+                                 Function::kMin, {std::move(argument),
+                                                  movement::number_value(static_cast<double>(limits.high))}),
+                             movement::number_value(static_cast<double>(limits.low))});
     }
     const auto& call = std::get<Apply>(expr->node);
     std::vector<movement::ValuePtr> arguments;

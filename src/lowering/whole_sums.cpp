@@ -43,7 +43,8 @@ private:
     facts::ValueRange of(const FillPosition&) const { return kUnknown; }
     facts::ValueRange of(const Folded&) const { return kUnknown; }
     facts::ValueRange of(const IteratorRef& iterator) const {
-        return {0, static_cast<double>(extents_[static_cast<size_t>(iterator.index)].bounds().high - 1), true};
+        return {0, static_cast<double>(extents_[static_cast<size_t>(iterator.index)].bounds().high - 1),
+                true};
     }
     facts::ValueRange of(const DimRef& dim) const {
         const movement::Bounds bounds =
@@ -51,7 +52,8 @@ private:
         return {static_cast<double>(bounds.low), static_cast<double>(bounds.high), true};
     }
     facts::ValueRange of(const Read& read) const {
-        facts::ValueRange range = facts::type_range(definition_.tensors[static_cast<size_t>(read.tensor)].type);
+        facts::ValueRange range =
+            facts::type_range(definition_.tensors[static_cast<size_t>(read.tensor)].type);
         // Outside of the tensor the identity is read.
         const double outside = identity(definition_.monoid);
         return {std::min(range.low, outside), std::max(range.high, outside), range.is_integer};
@@ -60,7 +62,8 @@ private:
         const facts::ValueRange value = of(cast.argument);
         if (!is_integer(cast.to)) return value;
         const facts::ValueRange type = facts::type_range(cast.to);
-        return {std::clamp(value.low, type.low, type.high), std::clamp(value.high, type.low, type.high), true};
+        return {std::clamp(value.low, type.low, type.high), std::clamp(value.high, type.low, type.high),
+                true};
     }
     facts::ValueRange of(const Apply& call) const {
         std::vector<facts::ValueRange> a;
@@ -102,11 +105,12 @@ void expect_exact_sums(const Node& node, const Storage& storage) {
                          : largest <= 1                    ? 1
                                                            : std::pow(largest, ranges.folded());
     if (total <= kLargestExact) return;
-    throw Error(node.name, result.name,
-                fmt::format("is a {} of integers that may exceed 2^24, up to which compiled code is exact: it "
-                            "adds in f32",
-                            name(definition.monoid)),
-                "make the result f32, or fold fewer and smaller numbers");
+    throw Error(
+        node.name, result.name,
+        fmt::format("is a {} of integers that may exceed 2^24, up to which compiled code is exact: it "
+                    "adds in f32",
+                    name(definition.monoid)),
+        "make the result f32, or fold fewer and smaller numbers");
 }
 
 }  // namespace tessera::lowering

@@ -61,8 +61,8 @@ Bounds around(std::initializer_list<WideBound> corners) {
 
 /// @pre b does not contain 0
 Bounds quotient_bounds(const Bounds& a, const Bounds& b) {
-    return around({floored(a.low, b.low), floored(a.low, b.high), floored(a.high, b.low),
-                   floored(a.high, b.high)});
+    return around(
+        {floored(a.low, b.low), floored(a.low, b.high), floored(a.high, b.low), floored(a.high, b.high)});
 }
 
 Bounds call_bounds(const ApplyValue& call) {
@@ -115,8 +115,8 @@ bool has_integer_arguments(const ApplyValue& call) {
     if (!is_comparison(call.function) && !gives_integers_of_integers(call.function)) return false;
     const std::span<const ValuePtr> arguments = alike(call);
     if (std::ranges::none_of(arguments, [](const ValuePtr& a) { return is_integer_kind(*a); })) return false;
-    return std::ranges::all_of(
-        arguments, [](const ValuePtr& a) { return is_integer_kind(*a) || is_whole_number(*a); });
+    return std::ranges::all_of(arguments,
+                               [](const ValuePtr& a) { return is_integer_kind(*a) || is_whole_number(*a); });
 }
 
 NumberKind number_kind(const ValueExpr& value) {
@@ -157,8 +157,8 @@ bool may_exceed_64_bits(const ValueExpr& value) {
     if (integer && may_exceed_64_bits(integer->value)) return true;
     if (!is_within(integer_bounds(value), -kFar + 1, kFar - 1)) return true;
     const auto* call = std::get_if<ApplyValue>(&value.node);
-    return call && std::ranges::any_of(alike(*call),
-                                       [](const ValuePtr& argument) { return may_exceed_64_bits(*argument); });
+    return call && std::ranges::any_of(
+                       alike(*call), [](const ValuePtr& argument) { return may_exceed_64_bits(*argument); });
 }
 
 bool may_exceed_64_bits(const Index& index) {

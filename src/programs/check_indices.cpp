@@ -85,15 +85,24 @@ private:
                     fmt::format("the index is `{}`", print(definition_, component)));
     }
 
-    /// Two iterations that write one element would leave it to the order of execution which of them counts.
+    /// Two iterations that write one element would leave it to the order of execution which of them counts,
+    /// in a fold, too, if they differ in more than its reductions.
     void check_writes() {
-        if (definition_.monoid != Monoid::kNone || (definition_.where && !predicate())) return;
-        const TensorDecl& result = definition_.tensors[static_cast<size_t>(definition_.results().front())];
-        if (!std::ranges::any_of(result.map, is_indirect)) return;  // checked by the compiler
-        if (find_store_collision(definition_, extents_, point_, where_) != StoreCollision::kFound) return;
+        const bool is_map = definition_.monoid == Monoid::kNone;
+        const TensorDecl& result = definition_.tensors[static_cast<size_t>(definition_.results().back())];
+        if (!std::ranges::any_of(result.map, [](const ExprPtr& c) { return is_indirect(c); }))
+            return;  // checked by the compiler
+        const bool is_asked = definition_.where && !predicate();
+        if (is_map && is_asked) return;
+        StoredPart part = stored_part(definition_, extents_);
+        if (is_asked) part.definition.where = nullptr;
+        BodyValue point(part.definition, part.extents, tensors_, where_);
+        if (find_store_collision(part.definition, part.extents, point, where_) != StoreCollision::kFound)
+            return;
         throw Error(where_, node_.name,
-                    fmt::format("writes an element of `{}` twice, again {}", result.name, point_.iteration()),
-                    "the indices that choose it must differ");
+                    fmt::format("writes an element of `{}` twice, again {}", result.name, point.iteration()),
+                    is_map ? "the indices that choose it must differ"
+                           : "only iterators that are marked as reductions, `i*`, fold what meets");
     }
 
     /// A coordinate outside of the tensor, at the iteration where the point is then.

@@ -176,7 +176,7 @@ private:
         for (const egraph::CopiedValue& copy : copied_values(graph_, block_, egraph_, terms_)) {
             const TensorType& type = graph_[copy.of].type;
             sum += options_.cost(
-                {.what = ops::copy(graph_.symbols, type), .results = {graph_[copy.value].type}}, {type});
+                {.what = ops::copy(graph_.symbols, type), .results = {graph_[copy.value].type}}, {&type, 1});
         }
         return sum;
     }

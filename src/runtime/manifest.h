@@ -65,6 +65,8 @@ struct Manifest {
         std::optional<int32_t> bos;
         std::vector<int32_t> eos;
         std::string policy = "exact";  ///< how activations were allowed to be rounded, for people
+        std::string pooling = {};      ///< of embeddings, as the model's files name it; empty: they do not
+        bool normalises = true;        ///< embeddings, to length 1, unless its files say otherwise
         bool operator==(const Text&) const = default;
     };
 

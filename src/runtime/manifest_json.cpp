@@ -89,6 +89,8 @@ Json json_of(const Manifest::Text& text) {
     if (text.bos) json["bos"] = *text.bos;
     json["eos"] = text.eos;
     json["policy"] = text.policy;
+    if (!text.pooling.empty()) json["pooling"] = text.pooling;
+    if (!text.normalises) json["normalises"] = text.normalises;
     return json;
 }
 
@@ -144,6 +146,8 @@ Manifest::Text text_of(const JsonCursor& field) {
     if (field.find("bos")) text.bos = id_of(field.at("bos"));
     for (const JsonCursor& id : field.at("eos").items()) text.eos.push_back(id_of(id));
     text.policy = field.at("policy").string();
+    text.pooling = field.string_or("pooling", "");
+    text.normalises = field.boolean_or("normalises", true);
     return text;
 }
 

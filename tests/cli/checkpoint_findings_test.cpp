@@ -108,6 +108,12 @@ TEST_F(CheckpointFindings, CheckAndCompileAgree) {
     EXPECT_THAT(expect_agreement("model", false), HasSubstr("k_proj.bias"));
 }
 
+TEST_F(CheckpointFindings, CheckImportsWhatCompileImports) {
+    decoder_.tensors["rope_freqs.weight"] = {.shape = {3}, .values = {1, -1, 1}};
+    write_gguf({});
+    EXPECT_THAT(expect_agreement("model.gguf", false), HasSubstr("element 1 is -1, expected a positive"));
+}
+
 TEST_F(CheckpointFindings, OfGgufFiles) {
     write_gguf([](test::GgufBuilder& b) { b.u32("tokenizer.ggml.eos_token_id", 0xffffffff); });
     EXPECT_THAT(expect_agreement("model.gguf", true), HasSubstr("eos_token_id = 4294967295"));

@@ -91,5 +91,18 @@ TEST(ProgramLimits, AnElementIsWrittenOnce) {
     EXPECT_THAT(writes("t mod 5"), HasSubstr("`put`: writes an element of `Y` twice, again at t = 5"));
 }
 
+TEST(ProgramLimits, OnlyReductionsFold) {
+    const auto folds = [](const std::string& iterators, const std::string& map, const std::string& body) {
+        return problem("input x: f32[8, 4]\nvalue y: f32[8]\n",
+                       "block b\nnode put(x) -> y\nop put(" + iterators +
+                           ")\nin X f32[t, k]\nout Y f32[" + map + "] of [8] = " + body + "\noutput y\n");
+    };
+    EXPECT_EQ(folds("t: 8, k*: 4", "7 - t", "sum(X)"), "");
+    EXPECT_EQ(folds("t: 8, k*: 4", "t", "sum(X)\nwhere k <= t"), "");
+    EXPECT_THAT(folds("t: 8, k*: 4", "t div 2", "sum(X)"),
+                HasSubstr("`put`: writes an element of `Y` twice, again at t = 1"));
+    EXPECT_THAT(folds("t: 8, k: 4", "t + k", "max(X)"), HasSubstr("`put`: writes an element of `Y` twice"));
+}
+
 }  // namespace
 }  // namespace tessera::compiler

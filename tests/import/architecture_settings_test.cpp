@@ -130,7 +130,10 @@ TEST(Phi3Settings, FactorsAreOneForEachPair) {
         {"type", "longrope"}, {"short_factor", {1.0, 1.0}}, {"long_factor", {1.0, 1.0, 1.0}}};
     EXPECT_THAT(error_with("phi3_long", {{"rope_parameters", nullptr}, {"rope_scaling", scaling}}),
                 HasSubstr("has 2 factors, expected one for each of 3 pairs"));
-    EXPECT_THAT(settings_of("phi3_long", {}, {{"partial_rotary_factor", 0.75}}).findings.unsupported,
+    EXPECT_EQ(settings_of("phi3_window", {"rope_parameters"}, {{"partial_rotary_factor", 0.75}})
+                  .config->rope.rotated,
+              4);
+    EXPECT_THAT(settings_of("llama_gelu", {}, {{"partial_rotary_factor", 0.75}}).findings.unsupported,
                 ElementsAre(HasSubstr("rotation of a part of each head")));
 }
 
@@ -163,6 +166,13 @@ TEST(SmolLm3Settings, LayersWithoutPositionsComeFromTheListOrTheInterval) {
                 ElementsAre(HasSubstr("sliding window")));
 }
 
+TEST(OptSettings, WhatEveryOptHasIsAccountedFor) {
+    const VariantSettings found = settings_of(
+        "opt", {}, {{"activation_dropout", 0.1}, {"prefix", "</s>"}, {"init_std", 0.02}, {"layerdrop", 0.1}});
+    EXPECT_THAT(found.findings.unsupported, IsEmpty());
+    EXPECT_THAT(found.findings.warnings, IsEmpty());
+}
+
 TEST(OptSettings, OtherLayoutsAreNamedAtOnce) {
     const VariantSettings found = settings_of("opt", {},
                                               {{"word_embed_proj_dim", 7},
@@ -184,8 +194,8 @@ TEST(Gpt2Settings, ScoresMayBeUnscaled) {
 }
 
 TEST(ActivationSettings, UnknownOnesAreRefusedByName) {
-    EXPECT_THAT(settings_of("llama_gelu", {}, {{"hidden_act", "gelu_fast"}}).findings.unsupported,
-                ElementsAre(HasSubstr("hidden_act = \"gelu_fast\"")));
+    EXPECT_THAT(settings_of("llama_gelu", {}, {{"hidden_act", "quick_gelu"}}).findings.unsupported,
+                ElementsAre(HasSubstr("hidden_act = \"quick_gelu\"")));
     EXPECT_EQ(settings_of("llama_gelu", {}, {{"hidden_act", "relu"}}).config->form.activation,
               ops::ActivationFunction::kRelu);
 }

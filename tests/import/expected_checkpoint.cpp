@@ -84,39 +84,50 @@ json expected_variant(const fs::path& source, const std::string& name) {
     return json::parse(std::ifstream(source / "tests/import/expected" / (name + ".json")));
 }
 
-void write_variant_gguf(const json& variant, const fs::path& file) {
+void write_variant_gguf(const json& variant, const fs::path& file,
+                        const std::function<void(GgufForm&)>& change) {
     const json& form = variant.at("gguf");
+    GgufForm made{.metadata = form.at("metadata"), .tensors = {}};
+    for (const auto& [name, source] : form.at("tensors").items()) {
+        const std::string how = source.at(1);
+        made.tensors[name] = how.starts_with("stack of ")
+                                 ? stacked(variant, source.at(0), std::stoll(how.substr(9)))
+                                 : converted(random_tensor(variant, source.at(0)), how);
+    }
+    for (const auto& [name, values] : form.at("values").items())
+        made.tensors[name] = {.shape = {std::ssize(values)}, .values = values};
+    if (change) change(made);
+
     const std::string architecture = form.at("architecture");
     test::GgufBuilder builder;
     builder.string("general.architecture", architecture);
-    for (const auto& [suffix, value] : form.at("metadata").items()) {
+    for (const auto& [suffix, value] : made.metadata.items()) {
         const std::string key = architecture + "." + suffix;
         if (value.is_string()) builder.string(key, value.get<std::string>());
+        if (value.is_boolean()) builder.boolean(key, value);
         if (value.is_number_integer()) builder.u32(key, value);
         if (value.is_number_float()) builder.f32(key, value);
+        if (value.is_array()) builder.numbers<uint8_t>(key, 7, value);  // truth values
     }
     std::string data;
-    const auto add = [&](const std::string& name, const NamedTensor& tensor) {
+    for (const auto& [name, tensor] : made.tensors) {
         data.resize((data.size() + 31) / 32 * 32, '\0');
         builder.tensor(name, {tensor.shape.rbegin(), tensor.shape.rend()}, 0, data.size());
         data += bytes_of_values(tensor.values);
-    };
-    for (const auto& [name, source] : form.at("tensors").items()) {
-        const std::string how = source.at(1);
-        add(name, how.starts_with("stack of ") ? stacked(variant, source.at(0), std::stoll(how.substr(9)))
-                                               : converted(random_tensor(variant, source.at(0)), how));
     }
-    for (const auto& [name, values] : form.at("values").items())
-        add(name, {.shape = {std::ssize(values)}, .values = values});
     write_file(file, builder.data(data).build());
 }
 
-void write_variant_folder(const json& variant, const fs::path& folder) {
+std::map<std::string, NamedTensor> variant_tensors(const json& variant) {
     std::map<std::string, NamedTensor> tensors;
     for (const auto& [name, shape] : variant.at("tensors").items())
         tensors[name] = random_tensor(variant, name);
+    return tensors;
+}
+
+void write_variant_folder(const json& variant, const fs::path& folder) {
     write_file(folder / "config.json", variant.at("config").dump(2));
-    write_file(folder / "model.safetensors", safetensors_of(tensors));
+    write_file(folder / "model.safetensors", safetensors_of(variant_tensors(variant)));
 }
 
 }  // namespace tessera::testing

@@ -173,6 +173,22 @@ TEST_F(Fp8Folders, ScalesThatArePowersOfTwoKeepTheWeightsShort) {
     expect_values("BF16");
 }
 
+TEST_F(Fp8Folders, ScalesMayBePowersOfTwoByTheirExponents) {
+    store({.has_powers_of_two = true});
+    for (auto& [name, tensor] : stored_) {
+        if (!name.ends_with("_scale_inv")) continue;
+        std::vector<uint8_t> exponents;
+        for (size_t i = 0; i < tensor.stored.size(); i += 4) {
+            float scale = 0;
+            std::memcpy(&scale, tensor.stored.data() + i, 4);
+            exponents.push_back(static_cast<uint8_t>(127 + std::ilogb(scale)));
+        }
+        tensor = stored_tensor(tensor.shape, "F8_E8M0", exponents);
+    }
+    EXPECT_THAT(written().checkpoint.findings.unsupported, ElementsAre());
+    expect_values("BF16");
+}
+
 TEST_F(Fp8Folders, OneScaleForAllOrForEachRow) {
     for (const auto& shape : std::vector<std::function<std::vector<int64_t>(int64_t)>>{
              [](int64_t) { return std::vector<int64_t>{}; }, [](int64_t) { return std::vector<int64_t>{1}; },
@@ -204,7 +220,7 @@ TEST_F(Fp8Folders, WhatDoesNotFitIsNamed) {
         stored_ = whole;
     };
     stored_.erase(stem + ".weight_scale_inv");
-    finds("1 tensors of type F8_E4M3 without weight_scale_inv or weight_scale");
+    finds("1 tensors of type F8_E4M3 without model.layers.0.self_attn.q_proj.weight_scale_inv or ");
     stored_[stem + ".weight_scale_inv"] = stored_tensor({2, 2}, "I32", std::vector<int32_t>(4, 1));
     finds("with scales of I32");
     stored_[stem + ".weight_scale"] = stored_[stem + ".weight_scale_inv"];

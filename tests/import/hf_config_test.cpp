@@ -142,8 +142,6 @@ TEST(HfConfig, NeutralSettingsAreAccepted) {
     EXPECT_THAT(read({{"sliding_window", 4096}, {"use_sliding_window", false}}, "qwen2").findings.unsupported,
                 IsEmpty())
         << "Qwen2 has a window only if it uses one";
-    EXPECT_THAT(read({{"use_sliding_window", true}}, "qwen2").findings.unsupported,
-                ElementsAre(HasSubstr("use_sliding_window")));
 }
 
 TEST(HfConfig, RopeParametersMayBeByTypesOfLayers) {
@@ -154,14 +152,20 @@ TEST(HfConfig, RopeParametersMayBeByTypesOfLayers) {
             {"rope_theta", 300.0},
             {"rope_parameters", {{"full_attention", full}, {"sliding_attention", {{"rope_theta", 7.0}}}}}};
     };
-    const Read found = read(nested(plain));
+    const auto read_gemma = [](const json& patch) { return read(patch, "gemma3_text"); };
+    const Read found = read_gemma(nested(plain));
     EXPECT_EQ(found.config->rope.base, 5000);
+    EXPECT_EQ(found.config->local_rope.base, 7);
     EXPECT_THAT(found.findings.unsupported, IsEmpty());
     EXPECT_THAT(found.findings.warnings, IsEmpty());
-    EXPECT_EQ(read(nested(linear)).config->rope.factor, 4);
-    EXPECT_EQ(read(nested(linear)).config->rope.base, 300) << "what the type does not say";
-    EXPECT_THAT(read({{"rope_parameters", {{"sliding_attention", plain}}}}).findings.unsupported,
-                ElementsAre(HasSubstr("rope_parameters = ")));
+    EXPECT_EQ(read_gemma(nested(linear)).config->rope.factor, 4);
+    EXPECT_EQ(read_gemma(nested(linear)).config->rope.base, 300) << "what the type does not say";
+    EXPECT_EQ(read_gemma({{"rope_parameters", {{"sliding_attention", plain}}}}).config->local_rope.base,
+              5000);
+    EXPECT_THAT(read_gemma({{"rope_parameters", linear}}).findings.unsupported,
+                ElementsAre(HasSubstr("rope_parameters.factor = 4.0")));
+    EXPECT_THAT(read(nested(plain)).findings.unsupported, ElementsAre(HasSubstr("rope_parameters = ")))
+        << "the class of Llama looks for parameters of all layers";
 }
 
 TEST(HfConfig, RopeSettingsThatWouldBeIgnoredAreRefused) {
@@ -179,7 +183,7 @@ TEST(HfConfig, RopeSettingsThatWouldBeIgnoredAreRefused) {
             "rope_scaling.type = \"mrope\"");
     refused({{"rope_scaling", linear}, {"rope_parameters", {{"rope_type", "linear"}, {"factor", 2.0}}}},
             "rope_scaling = ");
-    refused({{"rope_parameters", {{"full_attention", linear}, {"mscale", 2}}}}, "rope_parameters.mscale = 2");
+    refused({{"rope_parameters", {{"full_attention", linear}, {"mscale", 2}}}}, "rope_parameters = ");
     refused({{"rotary_emb_base", 500}}, "rotary_emb_base = 500");
     EXPECT_THAT(read({{"rope_scaling", linear}, {"rope_parameters", linear}}).findings.unsupported,
                 IsEmpty());
@@ -240,8 +244,10 @@ TEST(HfConfig, EndTokensThatAreNoneAreWarnedAbout) {
 TEST(HfConfig, WindowsOfQwenCountWhereTheyAct) {
     const json window = {{"use_sliding_window", true}, {"sliding_window", 16}, {"max_window_layers", 1}};
     for (const char* architecture : {"qwen2", "qwen3"}) {
-        EXPECT_THAT(read(window, architecture).findings.unsupported,
-                    ElementsAre(HasSubstr("use_sliding_window")));
+        const Read from_one = read(window, architecture);
+        EXPECT_THAT(from_one.findings.unsupported, IsEmpty());
+        EXPECT_FALSE(from_one.config->form.layers[0].is_windowed);
+        EXPECT_TRUE(from_one.config->form.layers[1].is_windowed) << "from max_window_layers on";
         json full = window;
         full["layer_types"] = {"full_attention", "full_attention"};
         EXPECT_THAT(read(full, architecture).findings.unsupported, IsEmpty());
@@ -257,6 +263,47 @@ TEST(HfConfig, WindowsOfQwenCountWhereTheyAct) {
         full["layer_types"][1] = "linear_attention";
         EXPECT_THAT(read(full, architecture).findings.unsupported, ElementsAre(HasSubstr("layer_types")));
     }
+}
+
+TEST(HfConfig, AWindowOfNoTokensIsNone) {
+    for (const char* architecture : {"mistral", "mixtral", "phi3"}) {
+        const Read found = read({{"sliding_window", 0}}, architecture);
+        EXPECT_THAT(found.findings.unsupported, IsEmpty()) << architecture;
+        EXPECT_FALSE(found.config->form.layers[0].is_windowed) << architecture;
+    }
+}
+
+TEST(HfConfig, OriginalContextsBesideAScalingCount) {
+    const json yarn = {{"rope_type", "yarn"}, {"factor", 4.0}};
+    const auto with = [&](const json& patch, const char* architecture = "llama") {
+        const Read found = read(patch, architecture);
+        EXPECT_THAT(found.findings.unsupported, IsEmpty()) << patch;
+        return std::pair(found.config->rope.original_context, found.findings.warnings);
+    };
+    json inside = yarn;
+    inside["original_max_position_embeddings"] = 32;
+    EXPECT_EQ(with({{"rope_scaling", yarn}}).first, 64) << "the positions of the model";
+    EXPECT_EQ(with({{"rope_scaling", yarn}, {"original_max_position_embeddings", 16}}).first, 16);
+    EXPECT_EQ(with({{"rope_scaling", inside}}).first, 32);
+    const auto [both, warnings] = with({{"rope_scaling", inside}, {"original_max_position_embeddings", 16}});
+    EXPECT_EQ(both, 16);
+    EXPECT_THAT(warnings, ElementsAre(HasSubstr("16 beside it counts, as in transformers 5")));
+    const json factors = json::array({1.0, 1.0, 1.0});
+    json longrope = {{"rope_type", "longrope"},
+                     {"short_factor", factors},
+                     {"long_factor", factors},
+                     {"original_max_position_embeddings", 32}};
+    EXPECT_EQ(with({{"rope_scaling", longrope}}, "phi3").first, 4096) << "the class has a default of its own";
+    EXPECT_EQ(with({{"rope_scaling", longrope}}, "llama").first, 32);
+}
+
+TEST(HfConfig, AnotherNameOfASettingMeansTheSame) {
+    const json named = {{"num_experts", 3}, {"num_experts_per_tok", 2}};
+    EXPECT_EQ(read(named, "mixtral").config->size.experts, 3);
+    json twice = named;
+    twice["num_local_experts"] = 4;
+    EXPECT_THAT(read(twice, "mixtral").findings.unsupported,
+                ElementsAre(HasSubstr("num_experts = 3: another value than that of num_local_experts")));
 }
 
 TEST(HfConfig, UnknownArchitecturesAreNamedWithTheRest) {
@@ -287,7 +334,6 @@ TEST_P(HfConfigErrors, NameTheField) {
 }
 
 const Wrong kWrongs[] = {
-    {"missing", {{"hidden_size", nullptr}}, "`hidden_size`: is missing, expected an integer from 1 to"},
     {"type", {{"hidden_size", "64"}}, "`hidden_size`: is \"64\", expected an integer"},
     {"real", {{"hidden_size", 64.5}}, "`hidden_size`: is 64.5, expected an integer"},
     {"zero", {{"num_hidden_layers", 0}}, "`num_hidden_layers`: is 0, expected"},

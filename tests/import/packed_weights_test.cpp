@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <random>
 
@@ -16,6 +18,7 @@ namespace tessera::import {
 namespace {
 
 using nlohmann::json;
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -167,6 +170,85 @@ TEST_F(PackedFolders, AwqComputesWhatPlainLoopsDo) {
     expect_logits();
 }
 
+/// Zero points of 8, stored as these.
+void store_zeros(Tensors& tensors, uint32_t stored) {
+    for (auto& [name, tensor] : tensors)
+        if (name.ends_with(".qzeros"))
+            for (char& byte : tensor.stored) byte = static_cast<char>(stored | stored << 4);
+}
+
+TEST_F(PackedFolders, ASymmetricMatrixHasOneZeroPoint) {
+    pack(8, add_gptq);
+    // Every zero point of the plain loops is 8, too.
+    std::mt19937_64 random(9);
+    for (auto& [name, tensor] : decoder_.tensors) {
+        if (tensor.shape.size() != 2 || name.find("proj") == std::string::npos) continue;
+        Packed m(static_cast<size_t>(tensor.shape[0]), static_cast<size_t>(tensor.shape[1]), 8, random);
+        m.zeros.assign(m.zeros.size(), 8);
+        tensor.values = m.values();
+    }
+    json settings = gptq_;
+    settings["sym"] = true;
+    for (const char* format : {"gptq", "gptq_v2"})
+        for (const uint32_t stored : {7U, 8U}) {
+            settings["checkpoint_format"] = format;
+            store_zeros(stored_, stored);
+            EXPECT_THAT(written(settings).checkpoint.findings.unsupported, ElementsAre());
+            expect_logits();
+        }
+    store_zeros(stored_, 5);
+    EXPECT_THAT(written(settings).checkpoint.findings.unsupported,
+                Contains(HasSubstr("zero points of its own, where sym is true")));
+}
+
+TEST_F(PackedFolders, SettingsMayStandInAFileOfTheirOwn) {
+    for (const bool is_gptq : {true, false}) {
+        decoder_.fill(5);
+        is_gptq ? pack(1, add_gptq) : pack(0, add_awq);
+        written(nullptr);
+        EXPECT_THAT(
+            inspect_model(folder_.path()).checkpoint.findings.unsupported,
+            Contains(AllOf(HasSubstr(".qweight: a packed matrix"), HasSubstr("quantize_config.json"))));
+        const auto file = folder_.path() / (is_gptq ? "quantize_config.json" : "quant_config.json");
+        const json own = is_gptq
+                             ? json({{"bits", 4}, {"group_size", 64}, {"desc_act", false}, {"sym", false}})
+                             : json({{"w_bit", 4}, {"q_group_size", 64}, {"zero_point", true}});
+        testing::write_file(file, own.dump());
+        EXPECT_THAT(inspect_model(folder_.path()).checkpoint.findings.unsupported, ElementsAre());
+        expect_logits();
+        std::filesystem::remove(file);
+    }
+}
+
+TEST_F(PackedFolders, RowsOfFusedMatricesAreThoseOfTheWhole) {
+    std::mt19937_64 random(9);
+    decoder_.architecture = "phi3";
+    stored_ = decoder_.tensors;
+    const auto fuse = [&](const std::string& layer, const std::string& whole,
+                          const std::vector<std::string>& parts) {
+        size_t rows = 0;
+        for (const std::string& part : parts)
+            rows += static_cast<size_t>(decoder_.tensors.at(layer + part + ".weight").shape[0]);
+        const Packed m(rows, 128, 0, random);
+        const std::vector<float> values = m.values();
+        auto at = values.begin();
+        for (const std::string& part : parts) {
+            NamedTensor& own = decoder_.tensors.at(layer + part + ".weight");
+            std::copy_n(at, own.values.size(), own.values.begin());
+            at += std::ssize(own.values);
+            stored_.erase(layer + part + ".weight");
+        }
+        add_awq(stored_, layer + whole, m);
+    };
+    for (int64_t i = 0; i < decoder_.layers; ++i) {
+        const std::string layer = "model.layers." + std::to_string(i) + ".";
+        fuse(layer, "self_attn.qkv_proj", {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"});
+        fuse(layer, "mlp.gate_up_proj", {"mlp.gate_proj", "mlp.up_proj"});
+    }
+    EXPECT_THAT(written(awq_).checkpoint.findings.unsupported, ElementsAre());
+    expect_logits();
+}
+
 TEST_F(PackedFolders, WhatDoesNotFitIsNamed) {
     pack(1, add_gptq);
     const auto with = [&](const std::string& field, const json& value) {
@@ -174,6 +256,7 @@ TEST_F(PackedFolders, WhatDoesNotFitIsNamed) {
         changed[field] = value;
         return written(changed).checkpoint.findings.unsupported;
     };
+    EXPECT_THAT(with("group_size", 128), Contains(HasSubstr("in groups of 64, where group_size is 128")));
     EXPECT_THAT(with("bits", 8), ElementsAre(HasSubstr("quantization_config.bits = 8")));
     EXPECT_THAT(with("checkpoint_format", "marlin"), ElementsAre(HasSubstr("checkpoint_format")));
     EXPECT_THAT(with("quant_method", "bitsandbytes"), Contains(HasSubstr("known are gptq, awq and fp8")));

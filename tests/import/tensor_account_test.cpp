@@ -133,6 +133,23 @@ TEST_F(LeftOverTensors, AStoredHeadCounts) {
     EXPECT_THAT(with_tie(false).warnings, IsEmpty());
 }
 
+TEST_F(LeftOverTensors, OfAnEmbeddingAndAHeadThatAreOneEitherMayBeStored) {
+    decoder_.tied = true;
+    decoder_.tensors.clear();
+    decoder_.fill(3);
+    const testing::RandomDecoder whole = decoder_;
+    auto embedding = decoder_.tensors.extract("model.embed_tokens.weight");
+    embedding.key() = "lm_head.weight";
+    decoder_.tensors.insert(std::move(embedding));
+    write({{"tie_word_embeddings", true}});
+    const ImportedModel model = import_model(folder_.path());
+    EXPECT_LT(testing::distance_from_loops(model, whole), 3e-6);
+    EXPECT_THAT(model.warnings, IsEmpty());
+    write({{"tie_word_embeddings", false}});
+    EXPECT_THAT(inspect_model(folder_.path()).checkpoint.findings.unsupported,
+                ElementsAre(HasSubstr("missing tensors: model.embed_tokens.weight")));
+}
+
 TEST_F(LeftOverTensors, AMissingHeadIsNamedUnlessItIsTied) {
     decoder_.tensors.erase("lm_head.weight");
     for (const nlohmann::json& patch : {nlohmann::json({{"tie_word_embeddings", false}}),

@@ -41,10 +41,13 @@ TEST(NumberKind, ADivisorThatMayBeZeroGivesFloats) {
 }
 
 TEST(NumberKind, BoundsHoldEveryValue) {
-    for (const auto& [function, arity] :
-         std::vector<std::pair<Function, int>>{{Function::kAdd, 2}, {Function::kSub, 2}, {Function::kMul, 2},
-                                               {Function::kMin, 2}, {Function::kMax, 2}, {Function::kNegate, 1},
-                                               {Function::kAbs, 1}}) {
+    for (const auto& [function, arity] : std::vector<std::pair<Function, int>>{{Function::kAdd, 2},
+                                                                               {Function::kSub, 2},
+                                                                               {Function::kMul, 2},
+                                                                               {Function::kMin, 2},
+                                                                               {Function::kMax, 2},
+                                                                               {Function::kNegate, 1},
+                                                                               {Function::kAbs, 1}}) {
         for (const auto& [low, high] : {std::pair{-3, 5}, {2, 4}, {-7, -2}}) {
             std::vector<ValuePtr> arguments = {integer(low, high)};
             if (arity == 2) arguments.push_back(integer(-2, 3));

@@ -177,7 +177,8 @@ TEST(Bounds, AVariableThatLeavesItsDeclaration) {
         "kernel p nest \"\"\nwrites y: f32 output 0 bytes 256 of \"y\"\n"
         "{ let t: 1..64 = T\n y[0] = int(t) }\n";
     PlainMemory memory;
-    EXPECT_THAT(faults_of(program_text(text), memory, {}, 100), HasSubstr("kernel p: excluded value of t[100]"));
+    EXPECT_THAT(faults_of(program_text(text), memory, {}, 100),
+                HasSubstr("kernel p: excluded value of t[100]"));
 }
 
 TEST(Faults, AreCountedByElementAndBounded) {

@@ -84,10 +84,10 @@ float reference_quotient(float a, float b) {
 }
 
 TEST(FloorDivision, IsThatOfTheInterpreter) {
-    std::vector<float> numbers = {0.0f,  -0.0f, 1.0f,   -1.0f,  3.0f,     -3.0f,   0.1f,     -0.1f,
-                                  7.5f,  -7.5f, 1e-40f, 1e-30f, -1e30f,   3.4e38f, 16777217.0f, 8388608.5f,
-                                  kInf,  -kInf, 1e9f,   -1e9f,  0.99999f, 255.0f,  -128.0f,  1.5e-45f,
-                                  2.25f, 5e20f, -5e20f, NAN};
+    std::vector<float> numbers = {0.0f,        -0.0f,      1.0f,     -1.0f,  3.0f,   -3.0f,  0.1f,
+                                  -0.1f,       7.5f,       -7.5f,    1e-40f, 1e-30f, -1e30f, 3.4e38f,
+                                  16777217.0f, 8388608.5f, kInf,     -kInf,  1e9f,   -1e9f,  0.99999f,
+                                  255.0f,      -128.0f,    1.5e-45f, 2.25f,  5e20f,  -5e20f, NAN};
     for (const float random : Random(4).numbers(40)) numbers.push_back(random * 1000.0f);
     for (const float a : numbers) {
         for (const float b : numbers) {

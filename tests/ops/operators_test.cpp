@@ -178,6 +178,27 @@ TEST(Operators, RopeRotatesHalvesOrPairs) {
     }
 }
 
+TEST(Operators, RopeLeavesTheRestOfAHead) {
+    constexpr size_t kWidth = 7, kRotated = 4, kHeads = 2, kRows = 3;
+    const TensorData x = random_tensor({kRows, kHeads, kWidth}, 11);
+    const TensorData cos = random_tensor({7, kRotated / 2}, 12), sin = random_tensor({7, kRotated / 2}, 13);
+    const TensorData position{{kRows}, {4, 0, 6}};
+    for (const RopeForm form : {RopeForm::kHalves, RopeForm::kPairs}) {
+        TensorData head{{kRows, kHeads, kRotated}, {}};
+        for (size_t row = 0; row < kRows * kHeads; ++row)
+            for (size_t i = 0; i < kRotated; ++i) head.values.push_back(x.values[row * kWidth + i]);
+        const TensorData turned = run(rope(kSymbols, {Dim("T"), kHeads, kRotated, 7}, form), {{"T", kRows}},
+                                      {position, head, cos, sin});
+        std::vector<double> expected = x.values;
+        for (size_t row = 0; row < kRows * kHeads; ++row)
+            std::copy_n(turned.values.begin() + static_cast<std::ptrdiff_t>(row * kRotated), kRotated,
+                        expected.begin() + static_cast<std::ptrdiff_t>(row * kWidth));
+        const RopeShape shape{Dim("T"), kHeads, kWidth, 7, kRotated};
+        expect_near(run(rope(kSymbols, shape, form), {{"T", kRows}}, {position, x, cos, sin}), x.shape,
+                    expected);
+    }
+}
+
 TEST(Operators, CacheUpdateKeepsWhatItDoesNotWrite) {
     const TensorData x = random_tensor({2, 1, 2}, 14);
     TensorData cache = random_tensor({2, kPageSlots, 1, 2}, 15);

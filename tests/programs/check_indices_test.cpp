@@ -113,5 +113,20 @@ TEST(CheckIndices, AnElementIsWrittenOnce) {
     EXPECT_EQ(problem(store + "    where t < 3\n", {{3, 0, 1, 3}}), "");
 }
 
+TEST(CheckIndices, OnlyReductionsFoldWhatMeets) {
+    const auto fold = [](const std::string& iterators) {
+        return graph_of("    op fold(" + iterators + R"()
+    index I i32[t]
+    in X f32[t, n]
+    out Y f32[I[t], n] of [4, 2] = sum(X)
+)");
+    };
+    EXPECT_EQ(problem(fold("t: 4, n: 2"), {{3, 0, 1, 2}}), "");
+    EXPECT_EQ(problem(fold("t*: 4, n: 2"), {{3, 0, 1, 3}}), "");
+    EXPECT_EQ(problem(fold("t: 4, n: 2"), {{3, 0, 1, 3}}),
+              "g.tsr: `pick`: writes an element of `Y` twice, again at t = 3, n = 0 (only iterators that are "
+              "marked as reductions, `i*`, fold what meets)");
+}
+
 }  // namespace
 }  // namespace tessera::programs

@@ -90,9 +90,9 @@ inline bool softmax_maxima(R rows, S s_extent, const float* scores, int64_t stri
         for_groups<L>(s_extent, [&](int64_t s, auto count) {
             const V score = load_group<V>(scores + i * stride + s, count, kMasked);
             largest = max(largest, score);
-            least = fold_group(count, map<V>([](auto x, auto y) { return native::min_or_second(x, y); },
-                                             score, least),
-                               least);
+            least = fold_group(
+                count, map<V>([](auto x, auto y) { return native::min_or_second(x, y); }, score, least),
+                least);
         });
         const float old_maximum = maximum[i];
         maximum[i] = max(fold_max(largest), old_maximum);
@@ -205,8 +205,8 @@ template <int L, SoftmaxWeights Weights, int64_t MostRows, Extent I, Extent S, E
         float* const tile = scores + first * stride;
         auto value = state.value;
         value.data += first * value.stride_m;
-        const bool is_masked = softmax_maxima<L>(rows_here, s_extent, tile, stride, state.maximum + first,
-                                                 scale, origin);
+        const bool is_masked =
+            softmax_maxima<L>(rows_here, s_extent, tile, stride, state.maximum + first, scale, origin);
         if (is_masked && !are_finite<L>(s_extent, d_extent, values)) {
             add_executed<L, Weights>(rows_here, s_extent, d_extent, tile, stride, state.sum + first, scale,
                                      origin, values, value);

@@ -1,5 +1,5 @@
-// Integers of a body. Scalars have 64 bits. Lanes have 32 where the ranges of all integers on the way say that
-// these suffice, as in nearly every body, and else 64 (include/tessera/ntt/integers.h).
+// Integers of a body. Scalars have 64 bits. Lanes have 32 where the ranges of all integers on the way say
+// that these suffice, as in nearly every body, and else 64 (include/tessera/ntt/integers.h).
 //
 //     where s <= start[b] + i, lanes along s < 4096:
 //     ntt::iota<..>() + s  <=  ntt::saturated(start[b] + i)

@@ -29,8 +29,8 @@ bool is_chosen(const movement::ValueExpr& value) {
     if (const auto* rounded = std::get_if<movement::RoundValue>(&value.node))
         return is_chosen(*rounded->argument);
     const auto* call = std::get_if<movement::ApplyValue>(&value.node);
-    return call && std::ranges::any_of(call->arguments,
-                                       [](const movement::ValuePtr& a) { return is_chosen(*a); });
+    return call &&
+           std::ranges::any_of(call->arguments, [](const movement::ValuePtr& a) { return is_chosen(*a); });
 }
 
 }  // namespace
@@ -105,8 +105,8 @@ void KernelText::emit(const movement::If& branch) {
 void KernelText::emit(const movement::Store& store) {
     const bool has_lanes = context_.lanes > 1 && store.lane_stride != 0;
     // Integers are stored as they are, not by way of floats.
-    const bool is_exact = store.to.element == ElementType::kI32 &&
-                          number_kind(*store.value) == movement::NumberKind::kInteger;
+    const bool is_exact =
+        store.to.element == ElementType::kI32 && number_kind(*store.value) == movement::NumberKind::kInteger;
     const std::string value = is_exact ? text_of_i32(*store.value, context_, has_lanes)
                                        : float_text(*store.value, context_, has_lanes);
     if (!has_lanes) {

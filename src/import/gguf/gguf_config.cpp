@@ -7,6 +7,7 @@
 #include "import/end_ids.h"
 #include "import/gguf/gguf_settings.h"
 #include "import/models/architecture.h"
+#include "import/models/default_settings.h"
 #include "support/error.h"
 #include "support/shown.h"
 
@@ -60,6 +61,12 @@ double read_rotations(GgufReader& reader, const char* suffix, double usual) {
     return rotations;
 }
 
+/// 0, as ollama writes it for models without, is none.
+int64_t read_gguf_context(GgufReader& reader, int64_t max_positions) {
+    const int64_t found = reader.integer_or_zero("rope.scaling.original_context_length", limits::kPositions);
+    return found == 0 ? max_positions : found;
+}
+
 /// llama.cpp multiplies the scale of "yarn" by `attn_factor`.
 RopeConfig read_gguf_yarn(GgufReader& reader, RopeConfig rope, double factor, int64_t max_positions) {
     if (!(rope.base > 1))
@@ -67,8 +74,7 @@ RopeConfig read_gguf_yarn(GgufReader& reader, RopeConfig rope, double factor, in
                     fmt::format("is {}, expected more than 1 for yarn", rope.base));
     rope.scaling = RopeConfig::Scaling::kYarn;
     rope.factor = factor == 0 ? 1 : factor;
-    rope.original_context =
-        reader.integer("rope.scaling.original_context_length", limits::kPositions, max_positions);
+    rope.original_context = read_gguf_context(reader, max_positions);
     rope.fast_rotations = read_rotations(reader, "rope.scaling.yarn_beta_fast", rope.fast_rotations);
     rope.slow_rotations = read_rotations(reader, "rope.scaling.yarn_beta_slow", rope.slow_rotations);
     rope.amplitude *= yarn_amplitude(rope.factor);
@@ -81,7 +87,7 @@ RopeConfig read_gguf_rope(GgufReader& reader, const Architecture& architecture, 
     GgufSettings& settings = reader.settings;
     const bool has_longrope = architecture.rope.has_longrope;
     RopeConfig rope;
-    rope.base = reader.real("rope.freq_base", 1e-3, 1e15, rope.base);
+    rope.base = reader.real("rope.freq_base", 1e-3, 1e15);
     const std::string type_key = reader.key("rope.scaling.type");
     const std::string type = settings.text(type_key).value_or("linear");
     if (type != "linear" && type != "none" && type != "yarn" && !(type == "longrope" && has_longrope))
@@ -94,9 +100,7 @@ RopeConfig read_gguf_rope(GgufReader& reader, const Architecture& architecture, 
     if (rope.amplitude != 1 && !has_longrope)
         settings.warn(amplitude_key, "rotated queries and keys are multiplied by it, as llama.cpp does");
     if (type == "yarn") return read_gguf_yarn(reader, rope, factor, max_positions);
-    if (has_longrope)
-        rope.original_context =
-            reader.integer("rope.scaling.original_context_length", limits::kPositions, max_positions);
+    if (has_longrope) rope.original_context = read_gguf_context(reader, max_positions);
     if (type == "linear" && factor != 0 && factor != 1) {
         rope.scaling = RopeConfig::Scaling::kLinear;
         rope.factor = factor;
@@ -117,7 +121,11 @@ void read_size(GgufReader& reader, const GgufTensor& embedding, DecoderConfig& c
     size.feed_forward = of_layers("feed_forward_length", limits::kFeedForward);
     size.heads = of_layers("attention.head_count", limits::kHeads);
     size.cache_heads = of_layers("attention.head_count_kv", limits::kHeads, size.heads);
-    size.head_width = of_layers("attention.key_length", limits::kHeadWidth, size.hidden / size.heads);
+    // ollama's name for the length of keys and values, which older versions of it write alone.
+    const int64_t usual = reader.integer("attention.head_dim", limits::kHeadWidth, size.hidden / size.heads);
+    size.head_width = of_layers("attention.key_length", limits::kHeadWidth, usual);
+    if (reader.has("attention.head_dim") && usual != size.head_width && !config.layers_differ)
+        settings.refuse(reader.key("attention.head_dim"), "another width of heads than key_length says");
     size.vocabulary =
         settings.integer(reader.key("vocab_size"), limits::kVocabulary, embedding.dimensions[1]);
     config.form.layers.resize(static_cast<size_t>(size.layers));
@@ -132,7 +140,7 @@ void check_size(GgufReader& reader, const DecoderConfig& config) {
             settings.path(), reader.key("attention.head_count_kv"),
             fmt::format("is {}, expected a divisor of head_count = {}", size.cache_heads, size.heads));
     const bool is_rotated = config.form.has(LayerRope::kGlobal) || config.form.has(LayerRope::kLocal);
-    if (is_rotated && size.head_width % 2 != 0)
+    if (is_rotated && rotated_elements(config.rope, size.head_width) % 2 != 0)
         throw Error(settings.path(), reader.key("attention.key_length"),
                     fmt::format("is {}, expected an even number", size.head_width),
                     "without the key it is embedding_length / head_count");
@@ -150,7 +158,17 @@ void check_widths(GgufReader& reader, const DecoderConfig& config) {
             reader.settings.refuse(reader.key(suffix), otherwise);
     };
     expect_width("attention.value_length", "values of another width than keys");
-    expect_width("rope.dimension_count", "rotation of a part of each head");
+}
+
+/// The elements of a head that are rotated.
+void read_rotated(GgufReader& reader, const Architecture& architecture, DecoderConfig& config) {
+    const std::string key = reader.key("rope.dimension_count");
+    const auto rotated = reader.settings.integer_of_layers(key, limits::kHeadWidth, config.size.layers,
+                                                           config.size.head_width);
+    if (!rotated || *rotated == config.size.head_width || config.layers_differ) return;
+    if (!architecture.rotates_part_in_gguf || *rotated > config.size.head_width || *rotated % 2 != 0)
+        return reader.settings.refuse(key, "rotation of a part of each head");
+    config.rope.rotated = config.local_rope.rotated = *rotated;
 }
 
 void refuse_unsupported_keys(GgufReader& reader) {
@@ -195,6 +213,7 @@ std::optional<DecoderConfig> read_gguf_config(const GgufFile& file, const GgufTe
             fmt::format("architecture {}: known are {}", shown(*name), known_gguf_architectures()));
         return std::nullopt;
     }
+    reader.defaults = parse_json(default_settings(architecture->name).gguf, *name);
     if (!embedding || embedding->dimensions.size() != 2)
         throw Error(file.path(), "token_embd.weight", "is missing or no matrix, expected the embedding");
 
@@ -203,8 +222,9 @@ std::optional<DecoderConfig> read_gguf_config(const GgufFile& file, const GgufTe
     check_widths(reader, config);
     config.max_positions = reader.integer("context_length", limits::kPositions);
     config.rope = read_gguf_rope(reader, *architecture, config.max_positions);
+    read_rotated(reader, *architecture, config);
     config.rope_form = architecture->gguf_rope_form;
-    config.form.activation = architecture->hf.default_activation;
+    config.form.activation = architecture->gguf_activation;
     const std::string tied = reader.key("tie_word_embeddings");
     if (settings.has(tied)) config.is_tied = settings.boolean(tied, false);
     config.names = common_names(NameStyle::kGguf);
@@ -212,6 +232,10 @@ std::optional<DecoderConfig> read_gguf_config(const GgufFile& file, const GgufTe
     config.set(Presence::kAlways, {LayerTensor::kAttentionNorm, LayerTensor::kQuery, LayerTensor::kKey,
                                    LayerTensor::kValue, LayerTensor::kOutput, LayerTensor::kFeedForwardNorm,
                                    LayerTensor::kGate, LayerTensor::kUp, LayerTensor::kDown});
+    // As the converter's --fuse-qkv writes them, and for some architectures always.
+    using enum LayerTensor;
+    config.stored_together = {{"attn_qkv.weight", {kQuery, kKey, kValue}},
+                              {"attn_qkv.bias", {kQueryBias, kKeyBias, kValueBias}}};
     architecture->complete_gguf(reader, config);
     refuse_unsupported_keys(reader);
     if (!config.layers_differ) check_size(reader, config);

@@ -245,11 +245,14 @@ std::vector<int64_t> GgufMetadata::get_integers(std::string_view key) const {
     if (value == nullptr) return {};
     const auto* array = std::get_if<GgufArray>(&value->data);
     if (array == nullptr) return {get_integer(key).value()};
-    if (!is_integer(array->element)) wrong_type(key, *value, expected_array<int32_t>());
+    // Truth values are bytes.
+    const bool is_truth = array->element == GgufValueType::kBool;
+    if (!is_integer(array->element) && !is_truth) wrong_type(key, *value, expected_array<int32_t>());
+    const GgufValueType element = is_truth ? GgufValueType::kU8 : array->element;
     std::vector<int64_t> result;
     result.reserve(array->count);
     GgufCursor cursor(array->bytes, file_);
-    for (uint64_t i = 0; i < array->count; ++i) result.push_back(read_integer(cursor, array->element, key));
+    for (uint64_t i = 0; i < array->count; ++i) result.push_back(read_integer(cursor, element, key));
     return result;
 }
 

@@ -61,7 +61,7 @@ public:
     std::optional<uint32_t> get_u32(std::string_view key) const;
     /// An integer of any width; one beyond 64 signed bits becomes the largest.
     std::optional<int64_t> get_integer(std::string_view key) const;
-    /// The same of one integer or an array of them; none when the key is absent.
+    /// The same of one integer or an array of them, or of truth values; none when the key is absent.
     std::vector<int64_t> get_integers(std::string_view key) const;
     std::optional<float> get_f32(std::string_view key) const;  ///< F32 or F64
     std::optional<bool> get_bool(std::string_view key) const;

@@ -38,13 +38,13 @@ bool is_zero(const GgufValue& value) {
         value.data);
 }
 
-bool is_list(const GgufValue* value) {
+bool holds_list(const GgufValue* value) {
     return value && std::holds_alternative<GgufArray>(value->data);
 }
 
 /// Whether it is a list of integers that is short enough to be shown.
 bool is_short_list(const GgufValue* value) {
-    if (!is_list(value)) return false;
+    if (!holds_list(value)) return false;
     const auto& list = std::get<GgufArray>(value->data);
     const char kind = name(list.element).front();  // "u32", "i8", "f32", "string"
     constexpr uint64_t kMostShown = 64;
@@ -101,10 +101,14 @@ std::vector<int64_t> GgufSettings::integers(const std::string& key) {
     return file_.metadata().get_integers(key);
 }
 
+bool GgufSettings::is_list(const std::string& key) {
+    return holds_list(find(key));
+}
+
 std::optional<int64_t> GgufSettings::integer_of_layers(const std::string& key, int64_t high, int64_t layers,
                                                        std::optional<int64_t> absent) {
     const GgufValue* found = find(key);
-    if (!is_list(found)) return integer(key, high, absent);
+    if (!holds_list(found)) return integer(key, high, absent);
     const std::vector<int64_t> all = integers(key);
     if (std::ssize(all) != layers)
         fail(key, shown_value(found), fmt::format("an integer, or one for each of {} layers", layers));
@@ -154,10 +158,20 @@ std::string GgufReader::key(std::string_view suffix) const {
     return fmt::format("{}.{}", architecture, suffix);
 }
 
+int64_t GgufReader::integer(std::string_view suffix, int64_t high, std::optional<int64_t> absent) {
+    const auto usual = !absent && defaults ? defaults->find(suffix) : std::nullopt;
+    return settings.integer(key(suffix), high, usual ? std::optional(usual->integer()) : absent);
+}
+
+double GgufReader::real(std::string_view suffix, double low, double high, std::optional<double> absent) {
+    const auto usual = !absent && defaults ? defaults->find(suffix) : std::nullopt;
+    return settings.real(key(suffix), low, high, usual ? std::optional(usual->real(low, high)) : absent);
+}
+
 int64_t GgufReader::integer_or_zero(std::string_view suffix, int64_t high) {
     const std::vector<int64_t> all = settings.integers(key(suffix));
     if (all.size() == 1 && all.front() == 0) return 0;
-    return settings.has(key(suffix)) ? integer(suffix, high) : 0;
+    return has(suffix) || (defaults && defaults->find(suffix)) ? integer(suffix, high) : 0;
 }
 
 }  // namespace tessera::import

@@ -10,6 +10,7 @@
 #include "import/findings.h"
 #include "import/gguf/gguf_file.h"
 #include "import/settings_account.h"
+#include "support/json.h"
 
 namespace tessera::import {
 
@@ -26,8 +27,9 @@ public:
     double real(const std::string& key, double low, double high, std::optional<double> absent = std::nullopt);
     bool boolean(const std::string& key, bool absent);
     std::optional<std::string> text(const std::string& key);
-    /// One integer or a list of them; none if absent.
+    /// One integer or a list of them, or of truth values; none if absent.
     std::vector<int64_t> integers(const std::string& key);
+    bool is_list(const std::string& key);
     /// One number for all layers, or a list with one for each of `layers`, which must be equal: others are
     /// refused, and the result is empty.
     std::optional<int64_t> integer_of_layers(const std::string& key, int64_t high, int64_t layers,
@@ -57,22 +59,23 @@ private:
     std::set<std::string, std::less<>> read_;
 };
 
-/// The settings of a file together with the name of its architecture, which stands before most keys.
+/// The settings of a file together with the name of its architecture, which stands before most keys, and the
+/// defaults of llama.cpp for it, by what stands behind.
 struct GgufReader {
     GgufSettings& settings;
     std::string architecture;
+    std::optional<JsonCursor> defaults = std::nullopt;
 
     std::string key(std::string_view suffix) const;
-    /// As those of the settings, for "ARCH.SUFFIX".
-    int64_t integer(std::string_view suffix, int64_t high, std::optional<int64_t> absent = std::nullopt) {
-        return settings.integer(key(suffix), high, absent);
-    }
-    /// 0 where it is 0 or absent.
-    int64_t integer_or_zero(std::string_view suffix, int64_t high);
+    /// As those of the settings, for "ARCH.SUFFIX". Without `absent` the defaults count.
+    int64_t integer(std::string_view suffix, int64_t high, std::optional<int64_t> absent = std::nullopt);
     double real(std::string_view suffix, double low, double high,
-                std::optional<double> absent = std::nullopt) {
-        return settings.real(key(suffix), low, high, absent);
-    }
+                std::optional<double> absent = std::nullopt);
+    /// 0 where it is 0, or absent without a default.
+    int64_t integer_or_zero(std::string_view suffix, int64_t high);
+    bool has(std::string_view suffix) { return settings.has(key(suffix)); }
+    /// The key is accounted for: whatever it says changes nothing.
+    void ignore(std::string_view suffix) { (void)has(suffix); }
 };
 
 }  // namespace tessera::import

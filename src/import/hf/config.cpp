@@ -12,6 +12,7 @@
 #include "import/hf/settings.h"
 #include "import/hf/unsupported_settings.h"
 #include "import/models/architecture.h"
+#include "import/models/default_settings.h"
 #include "support/error.h"
 #include "support/json.h"
 
@@ -62,13 +63,21 @@ void read_size(HfSettings& settings, const HfNames& names, DecoderConfig& config
 ops::ActivationFunction read_activation(HfSettings& settings, const HfNames& names) {
     using enum ops::ActivationFunction;
     static constexpr std::pair<std::string_view, ops::ActivationFunction> kKnown[] = {
-        {"silu", kSilu},         {"swish", kSilu}, {"gelu", kGelu}, {"gelu_pytorch_tanh", kGeluTanh},
-        {"gelu_new", kGeluTanh}, {"relu", kRelu}};
+        {"silu", kSilu},
+        {"swish", kSilu},
+        {"gelu", kGelu},
+        {"gelu_pytorch_tanh", kGeluTanh},
+        {"gelu_new", kGeluTanh},
+        {"gelu_fast", kGeluTanh},
+        {"gelu_accurate", kGeluTanh},
+        {"gelu_python_tanh", kGeluTanh},
+        {"gelu_python", kGelu},
+        {"relu", kRelu}};
     const auto found = settings.text(names.activation);
     for (const auto& [name, function] : kKnown)
         if (found && *found == name) return function;
-    if (found) settings.refuse(names.activation, "known are silu, gelu, gelu_pytorch_tanh and relu");
-    return names.default_activation;
+    settings.refuse(names.activation, "known are silu, gelu, gelu_pytorch_tanh and relu");
+    return kSilu;
 }
 
 /// Checks that no single range covers.
@@ -79,18 +88,18 @@ void check_size(const HfSettings& settings, const DecoderConfig& config) {
                     fmt::format("is {}, expected a divisor of num_attention_heads = {}", size.cache_heads,
                                 size.heads));
     const bool is_rotated = config.form.has(LayerRope::kGlobal) || config.form.has(LayerRope::kLocal);
+    const int64_t pairs = rotated_pairs(config.rope, size.head_width);
     if (size.head_width < 1 || size.head_width > limits::kHeadWidth ||
-        (is_rotated && size.head_width % 2 != 0))
+        (is_rotated && 2 * pairs > size.head_width))
         throw Error(
             settings.path(), "head_dim",
             fmt::format("is {}, expected an even number up to {}", size.head_width, limits::kHeadWidth),
             "without head_dim it is hidden_size / num_attention_heads");
     for (const auto* factors : {&config.rope.short_factors, &config.rope.long_factors})
-        if (config.rope.scaling == RopeConfig::Scaling::kLongRope &&
-            std::ssize(*factors) != size.head_width / 2)
-            throw Error(settings.path(), "rope_scaling",
-                        fmt::format("has {} factors, expected one for each of {} pairs", factors->size(),
-                                    size.head_width / 2));
+        if (config.rope.scaling == RopeConfig::Scaling::kLongRope && std::ssize(*factors) != pairs)
+            throw Error(
+                settings.path(), "rope_scaling",
+                fmt::format("has {} factors, expected one for each of {} pairs", factors->size(), pairs));
 }
 
 /// One number or a list; text has no meaning here.
@@ -120,20 +129,23 @@ std::optional<DecoderConfig> read_hf_config(const std::string& path, Findings& f
         return std::nullopt;
     }
     const HfNames& names = architecture->hf;
+    settings.adopt(parse_json(default_settings(architecture->name).folder, std::string(architecture->name)),
+                   names.aliases);
     DecoderConfig config{.architecture = std::string(architecture->name)};
     config.names = common_names(NameStyle::kHuggingFace);
     read_size(settings, names, config);
-    config.epsilon =
-        names.epsilon ? settings.real(names.epsilon, {0, 1}, names.default_epsilon) : names.default_epsilon;
-    config.max_positions = settings.integer(names.positions, {1, limits::kPositions}, 2048);
+    if (names.epsilon) config.epsilon = settings.real(names.epsilon, {0, 1});
+    config.max_positions = settings.integer(names.positions, {1, limits::kPositions});
     config.form.activation = read_activation(settings, names);
-    RopeDefaults rope = architecture->rope;
+    RopeRules rope = architecture->rope;
     rope.max_positions = config.max_positions;
+    rope.head_width = config.size.head_width;
     config.rope = read_rope(settings, rope);
-    config.is_tied = settings.boolean("tie_word_embeddings", architecture->ties_embeddings);
+    if (rope.is_by_layer_types) config.local_rope = read_local_rope(settings, rope);
+    config.is_tied = settings.boolean("tie_word_embeddings", false);
     const auto old_type = settings.text("torch_dtype");
     config.stated_type = settings.text("dtype").value_or(old_type.value_or(""));
-    config.packed = read_quantisation(settings);
+    config.packed = read_quantisation(settings, findings);
     config.set(Presence::kAlways, {LayerTensor::kAttentionNorm, LayerTensor::kQuery, LayerTensor::kKey,
                                    LayerTensor::kValue, LayerTensor::kOutput, LayerTensor::kFeedForwardNorm,
                                    LayerTensor::kGate, LayerTensor::kUp, LayerTensor::kDown});

@@ -29,6 +29,7 @@ struct PackedParts {
     PackedForm form;
     int64_t outputs;
     int64_t group;  ///< inputs that share a scale
+    int64_t zero_offset;
 
     unsigned quantised(int64_t n, int64_t k) const {
         if (form.method == PackedForm::Method::kGptq)
@@ -42,7 +43,7 @@ struct PackedParts {
                               : kPlaceInAwq[static_cast<size_t>(n % kInWord)];
         const unsigned stored =
             packed_word(zeros, k / group * (outputs / kInWord) + n / kInWord) >> 4 * place & 15;
-        return stored + static_cast<unsigned>(form.zero_offset);
+        return stored + static_cast<unsigned>(zero_offset);
     }
     void put_block(int64_t n, int64_t k, uint8_t* to) const {
         std::memcpy(to, scales.bytes.data() + static_cast<size_t>(k / group * outputs + n) * 2, 2);
@@ -65,6 +66,15 @@ bool is_in_order(const StoredTensor& groups, int64_t group) {
     return true;
 }
 
+/// The number that all zero points are; empty if they differ.
+std::optional<uint32_t> only_zero(const StoredTensor& zeros) {
+    const uint32_t first = packed_word(zeros, 0);
+    for (int64_t i = 0; i < std::ssize(zeros.bytes) / 4; ++i)
+        if (packed_word(zeros, i) != first) return std::nullopt;
+    return first == (first & 15) * 0x11111111U ? std::optional(first & 15) : std::nullopt;
+}
+
+constexpr uint32_t kSymmetricZero = 8;
 constexpr const char* kNumberPart = ".qweight";
 constexpr const char* kZeroPart = ".qzeros";
 constexpr const char* kScalePart = ".scales";
@@ -95,7 +105,7 @@ void PackedWeights::add(const std::string& stem) {
     if (!is_words(q) || !is_words(zeros) || !scales || scales->shape.size() != 2)
         return finish(" without qweight and qzeros of I32 and scales");
     if (scales->element != ElementType::kF16) return finish((" with scales of " + scales->type).c_str());
-    if (q->bytes.empty() || scales->bytes.empty()) return finish(" without numbers");
+    if (q->bytes.empty() || scales->bytes.empty() || zeros->bytes.empty()) return finish(" without numbers");
     const int64_t inputs = is_gptq ? q->shape[0] * kInWord : q->shape[0];
     const int64_t outputs = is_gptq ? q->shape[1] : q->shape[1] * kInWord;
     const int64_t count = scales->shape[0];
@@ -104,11 +114,29 @@ void PackedWeights::add(const std::string& stem) {
         zeros->shape != std::vector<int64_t>{count, outputs / kInWord})
         return finish(" whose parts do not fit together");
     matrix.group = inputs / count;
-    if (matrix.group % kPackedBlock != 0) return finish(" in groups that are no multiple of 32");
-    if (groups && (groups->shape != std::vector<int64_t>{inputs} || !is_in_order(*groups, matrix.group)))
-        return finish(" with an order of its own (desc_act)");
+    if (const std::string fault = complete(*zeros, groups, matrix); !fault.empty())
+        return finish(fault.c_str());
     type = ops::info(ops::WeightFormat::kInt4).name;
     matrices_.emplace(stem + ".weight", std::move(matrix));
+}
+
+std::string PackedWeights::complete(const StoredTensor& zeros, const StoredTensor* groups,
+                                    Matrix& matrix) const {
+    const int64_t inputs = matrix.tensor.shape[1];
+    if (matrix.group % kPackedBlock != 0) return " in groups that are no multiple of 32";
+    if (groups && (groups->shape != std::vector<int64_t>{inputs} || !is_in_order(*groups, matrix.group)))
+        return " with an order of its own (desc_act)";
+    const int64_t stated = form_.group_size.value_or(matrix.group);
+    if (matrix.group != (stated > 0 ? std::min(stated, inputs) : inputs))
+        return fmt::format(" in groups of {}, where group_size is {}", matrix.group, stated);
+    matrix.zero_offset = form_.zero_offset;
+    if (form_.method != PackedForm::Method::kGptq || form_.is_symmetric == false) return {};
+    const auto zero = only_zero(zeros);
+    if (zero == kSymmetricZero || zero == kSymmetricZero - 1)
+        matrix.zero_offset = kSymmetricZero - *zero;
+    else if (form_.is_symmetric)
+        return " with zero points of its own, where sym is true";
+    return {};
 }
 
 const StoredTensor* PackedWeights::find(std::string_view name) const {
@@ -137,7 +165,8 @@ TensorContents PackedWeights::contents(std::string_view name) const {
                             *checkpoint_->find(matrix.stem + kScalePart),
                             form_,
                             outputs,
-                            matrix.group};
+                            matrix.group,
+                            matrix.zero_offset};
     const auto blocks = std::make_shared<std::vector<std::byte>>(
         static_cast<size_t>(outputs * inputs / kPackedBlock) * kPackedBlockBytes);
     auto* to = reinterpret_cast<uint8_t*>(blocks->data());

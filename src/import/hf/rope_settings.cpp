@@ -10,14 +10,29 @@
 //   {"rope_theta": 1e4, "rope_scaling": {"rope_type": "linear", "factor": 2}}
 //   {"rope_parameters": {"rope_theta": 1e4, "rope_type": "linear", "factor": 2}}  from 5 on
 //   {"rope_parameters": {"full_attention": {"rope_theta": 1e4, ...}, ...}}        by the types of layers
+//
+// Where a setting lies beside the object and in it, that in it counts, but for
+// `original_max_position_embeddings`: so does version 5.
 
 namespace tessera::import {
 namespace {
 
 constexpr RealBounds kBase{1e-3, 1e15};
 constexpr RealBounds kFactor{1e-3, 1e6};
+constexpr RealBounds kPart{1e-3, 1};
+constexpr double kUsualBase = 10000;
 constexpr const char* kKnown = "known are linear, llama3, yarn and longrope";
 constexpr const char* kOriginalContext = "original_max_position_embeddings";
+constexpr const char* kPartOfHead = "partial_rotary_factor";
+constexpr const char* kParameters = "rope_parameters";
+constexpr const char* kScaling = "rope_scaling";
+constexpr const char* kFullAttention = "full_attention";
+
+/// What stands beside the object of a scaling.
+struct BesideRope {
+    RopeRules rules;
+    std::optional<int64_t> original_context;
+};
 
 std::string read_type(HfSettings& scaling) {
     const auto type = scaling.text("rope_type"), old_type = scaling.text("type");
@@ -25,34 +40,44 @@ std::string read_type(HfSettings& scaling) {
     return type ? *type : old_type.value_or("default");
 }
 
-void read_llama3(HfSettings& scaling, RopeConfig& rope) {
+/// Versions before 5 take the one in the object for "yarn" and "llama3".
+int64_t read_original_context(HfSettings& scaling, const BesideRope& beside, const RopeConfig& rope) {
+    const int64_t own = scaling.integer(kOriginalContext, {1, limits::kPositions},
+                                        beside.original_context.value_or(beside.rules.max_positions));
+    if (!beside.original_context) return own;
+    if (own != *beside.original_context && rope.scaling != RopeConfig::Scaling::kLongRope)
+        scaling.warn(kOriginalContext,
+                     fmt::format("{} beside it counts, as in transformers 5", *beside.original_context));
+    return *beside.original_context;
+}
+
+void read_llama3(HfSettings& scaling, const BesideRope& beside, RopeConfig& rope) {
     rope.scaling = RopeConfig::Scaling::kLlama3;
     rope.factor = scaling.real("factor", kFactor);
     rope.low_frequency_factor = scaling.real("low_freq_factor", kFactor);
     rope.high_frequency_factor = scaling.real("high_freq_factor", kFactor);
-    rope.original_context = scaling.integer(kOriginalContext, {1, limits::kPositions});
+    rope.original_context = read_original_context(scaling, beside, rope);
     if (!(rope.high_frequency_factor > rope.low_frequency_factor))
         throw Error(scaling.path(), "rope_scaling.high_freq_factor",
                     fmt::format("is {}, expected more than low_freq_factor = {}", rope.high_frequency_factor,
                                 rope.low_frequency_factor));
 }
 
-int64_t read_original_context(HfSettings& scaling, std::optional<int64_t> absent) {
-    return scaling.integer(kOriginalContext, {1, limits::kPositions}, absent);
+double ratio_of_contexts(const BesideRope& beside, const RopeConfig& rope) {
+    return static_cast<double>(beside.rules.max_positions) / static_cast<double>(rope.original_context);
 }
 
-void read_yarn(HfSettings& scaling, const RopeDefaults& defaults, RopeConfig& rope) {
+void read_yarn(HfSettings& scaling, const BesideRope& beside, RopeConfig& rope) {
     if (!(rope.base > 1))
         throw Error(scaling.path(), "rope_theta",
                     fmt::format("is {}, expected more than 1 for yarn", rope.base));
     rope.scaling = RopeConfig::Scaling::kYarn;
-    rope.original_context = read_original_context(scaling, defaults.max_positions);
-    const double ratio =
-        static_cast<double>(defaults.max_positions) / static_cast<double>(rope.original_context);
-    rope.factor = scaling.real("factor", kFactor, ratio);
+    rope.original_context = read_original_context(scaling, beside, rope);
+    rope.factor = scaling.real("factor", kFactor, ratio_of_contexts(beside, rope));
     rope.fast_rotations = scaling.real("beta_fast", kFactor, rope.fast_rotations);
     rope.slow_rotations = scaling.real("beta_slow", kFactor, rope.slow_rotations);
-    rope.is_ramp_truncated = scaling.boolean("truncate", true);
+    // The class of Gemma 3 does not find it in the object: there it is left unread, and refused.
+    if (!beside.rules.is_by_layer_types) rope.is_ramp_truncated = scaling.boolean("truncate", true);
     const double weight = scaling.real("mscale", {0, 1e6}, 0),
                  all = scaling.real("mscale_all_dim", {0, 1e6}, 0);
     const double amplitude = weight != 0 && all != 0
@@ -63,30 +88,40 @@ void read_yarn(HfSettings& scaling, const RopeDefaults& defaults, RopeConfig& ro
 
 /// Which factors count depends on the context that a model is compiled for, as in llama.cpp; transformers
 /// looks at the length of each text.
-void read_longrope(HfSettings& scaling, const RopeDefaults& defaults, RopeConfig& rope) {
+void read_longrope(HfSettings& scaling, const BesideRope& beside, RopeConfig& rope) {
     rope.scaling = RopeConfig::Scaling::kLongRope;
-    rope.original_context = read_original_context(scaling, defaults.original_context);
-    const double ratio =
-        static_cast<double>(defaults.max_positions) / static_cast<double>(rope.original_context);
-    const double factor = scaling.real("factor", kFactor, ratio);
+    rope.original_context = read_original_context(scaling, beside, rope);
+    const double factor = scaling.real("factor", kFactor, ratio_of_contexts(beside, rope));
     rope.amplitude =
         scaling.real("attention_factor", kFactor, longrope_amplitude(factor, rope.original_context));
     rope.short_factors = scaling.reals("short_factor", kFactor);
     rope.long_factors = scaling.reals("long_factor", kFactor);
 }
 
+/// As many elements as Python's int() leaves.
+void rotate_part(HfSettings& where, double part, const RopeRules& rules, RopeConfig& rope) {
+    rope.rotated = 0;
+    if (part == 1) return;
+    if (!rules.may_rotate_part) return where.refuse(kPartOfHead, "rotation of a part of each head");
+    rope.rotated = static_cast<int64_t>(static_cast<double>(rules.head_width) * part);
+    if (rope.rotated < 1)
+        throw Error(where.path(), kPartOfHead,
+                    fmt::format("is {}, which rotates nothing of {} elements", part, rules.head_width));
+}
+
 /// "dynamic" depends on the length of each text. account_for refuses the remaining settings: these objects
 /// hold nothing harmless.
-RopeConfig read_scaling(HfSettings scaling, const RopeDefaults& defaults, RopeConfig rope) {
+RopeConfig read_object(HfSettings scaling, const BesideRope& beside, RopeConfig rope) {
+    const bool has_longrope = beside.rules.has_longrope;
     rope.base = scaling.real("rope_theta", kBase, rope.base);
-    scaling.refuse_unless_number("partial_rotary_factor", 1, "rotation of a part of each head");
+    if (scaling.has(kPartOfHead)) rotate_part(scaling, scaling.real(kPartOfHead, kPart), beside.rules, rope);
     const std::string type = read_type(scaling);
-    if (type == "yarn" && !defaults.has_longrope) {
-        read_yarn(scaling, defaults, rope);
-    } else if (type == "longrope" || (defaults.has_longrope && (type == "su" || type == "yarn"))) {
-        read_longrope(scaling, defaults, rope);
+    if (type == "yarn" && !has_longrope) {
+        read_yarn(scaling, beside, rope);
+    } else if (type == "longrope" || (has_longrope && (type == "su" || type == "yarn"))) {
+        read_longrope(scaling, beside, rope);
     } else if (type == "llama3") {
-        read_llama3(scaling, rope);
+        read_llama3(scaling, beside, rope);
     } else if (type == "linear") {
         rope.scaling = RopeConfig::Scaling::kLinear;
         rope.factor = scaling.real("factor", kFactor);
@@ -105,44 +140,51 @@ RopeConfig read_scaling(HfSettings scaling, const RopeDefaults& defaults, RopeCo
     return rope;
 }
 
-/// If there are several by types of layers, that of `layer_type` counts.
-std::optional<RopeConfig> read_field(HfSettings& settings, const char* field, const char* layer_type,
-                                     const RopeDefaults& defaults, const RopeConfig& without) {
-    auto parameters = settings.object(field);
+/// `rope_parameters`, or what they hold for this type of layers. Other members stay unread.
+std::optional<HfSettings> find_parameters(HfSettings& settings, const RopeRules& rules,
+                                          const char* layer_type) {
+    auto parameters = settings.object(kParameters);
     if (!parameters) return std::nullopt;
-    const std::vector<std::string> types = parameters->objects();
-    if (types.empty()) return read_scaling(*parameters, defaults, without);
-    for (const std::string& type : types) parameters->ignore(type);
-    auto own = parameters->object(layer_type);
-    if (!own) {
-        settings.refuse(field, fmt::format("none for layers of {}", layer_type));
-        return std::nullopt;
-    }
-    return read_scaling(*own, defaults, without);
+    if (rules.is_by_layer_types) return parameters->object(layer_type);
+    if (parameters->objects().empty()) return parameters;
+    settings.refuse(kParameters, "frequencies by types of layers, of which this architecture knows none");
+    parameters->ignore_all();
+    return std::nullopt;
+}
+
+BesideRope read_beside(HfSettings& settings, const RopeRules& rules, RopeConfig& rope) {
+    BesideRope beside{.rules = rules};
+    if (settings.has(kOriginalContext))
+        beside.original_context = settings.integer(kOriginalContext, {1, limits::kPositions});
+    // The class that has parameters by types of layers looks into them alone.
+    if (rules.is_by_layer_types) beside.original_context.reset();
+    if (settings.has(kPartOfHead)) rotate_part(settings, settings.real(kPartOfHead, kPart), rules, rope);
+    return beside;
 }
 
 }  // namespace
 
-RopeConfig read_rope(HfSettings& settings, const RopeDefaults& defaults) {
-    RopeDefaults own = defaults;
-    own.original_context =
-        settings.integer(kOriginalContext, {1, limits::kPositions}, defaults.max_positions);
+RopeConfig read_rope(HfSettings& settings, const RopeRules& rules) {
     RopeConfig rope;
-    rope.base = settings.real("rope_theta", kBase, defaults.base);
-    const auto parameters = read_field(settings, "rope_parameters", "full_attention", own, rope);
-    const auto scaling =
-        read_field(settings, "rope_scaling", "full_attention", own, parameters.value_or(rope));
+    rope.base = settings.real("rope_theta", kBase, kUsualBase);
+    const BesideRope beside = read_beside(settings, rules, rope);
+    std::optional<RopeConfig> parameters, scaling;
+    if (auto own = find_parameters(settings, rules, kFullAttention))
+        parameters = read_object(*own, beside, rope);
+    if (auto own = settings.object(kScaling)) {
+        if (!own->objects().empty()) own->refuse(own->objects().front(), "a scaling by types of layers");
+        scaling = read_object(*own, beside, parameters.value_or(rope));
+    }
     if (parameters && scaling && *parameters != *scaling)
-        settings.refuse("rope_scaling", "another scaling than rope_parameters say");
+        settings.refuse(kScaling, "another scaling than rope_parameters say");
     return scaling ? *scaling : parameters.value_or(rope);
 }
 
-RopeConfig read_local_rope(HfSettings& settings, const RopeDefaults& defaults) {
+RopeConfig read_local_rope(HfSettings& settings, const RopeRules& rules) {
     RopeConfig rope;
-    rope.base = settings.real("rope_local_base_freq", kBase, defaults.base);
-    auto parameters = settings.object("rope_parameters");
-    auto own = parameters ? parameters->object("sliding_attention") : std::nullopt;
-    return own ? read_scaling(*own, defaults, rope) : rope;
+    rope.base = settings.real("rope_local_base_freq", kBase, kUsualBase);
+    auto own = find_parameters(settings, rules, "sliding_attention");
+    return own ? read_object(*own, {.rules = rules, .original_context = {}}, rope) : rope;
 }
 
 }  // namespace tessera::import

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
 #include "import/hf/settings.h"
@@ -9,20 +8,21 @@
 
 namespace tessera::import {
 
-/// What the settings of the rotary position embedding leave to those around them.
-struct RopeDefaults {
-    double base = 10000;           ///< where no setting says it
-    int64_t max_positions = 0;     ///< that the model is made for
-    int64_t original_context = 0;  ///< of the first training; 0: not known
-    bool has_longrope = false;     ///< Phi-3, whose early files call it "su" and "yarn"
+/// What the settings of the rotary position embedding leave to the architecture and to the sizes.
+struct RopeRules {
+    bool has_longrope = false;       ///< Phi-3, whose early files call it "su" and "yarn"
+    bool may_rotate_part = false;    ///< `partial_rotary_factor` counts
+    bool is_by_layer_types = false;  ///< Gemma 3: layers with a window have parameters of their own
+    int64_t max_positions = 0;       ///< that the model is made for
+    int64_t head_width = 0;
 };
 
 /// Reads `rope_theta`, and the scaling in `rope_scaling` or `rope_parameters`, of layers with full attention;
 /// a scaling that is not supported goes to the findings.
-RopeConfig read_rope(HfSettings& settings, const RopeDefaults& defaults);
+RopeConfig read_rope(HfSettings& settings, const RopeRules& rules);
 
 /// Reads that of layers with a sliding window: `rope_parameters.sliding_attention`, or the base in
 /// `rope_local_base_freq`.
-RopeConfig read_local_rope(HfSettings& settings, const RopeDefaults& defaults);
+RopeConfig read_local_rope(HfSettings& settings, const RopeRules& rules);
 
 }  // namespace tessera::import

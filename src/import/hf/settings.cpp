@@ -7,15 +7,32 @@
 
 namespace tessera::import {
 
+void HfSettings::adopt(JsonCursor defaults, std::vector<SettingAlias> aliases) {
+    defaults_ = std::move(defaults);
+    aliases_ = std::move(aliases);
+    for (const auto& [field, other] : aliases_) {
+        const auto a = object_.find(field), b = object_.find(other);
+        if (a && b && a->shown() != b->shown())
+            refuse(other, fmt::format("another value than that of {}", field));
+    }
+}
+
+std::optional<JsonCursor> HfSettings::find(const std::string& field) const {
+    if (auto own = object_.find(field); own || is_stated(field)) return own;
+    for (const auto& [own, other] : aliases_)
+        if (own == field && is_stated(other)) return object_.find(other);
+    return defaults_ ? defaults_->find(field) : std::nullopt;
+}
+
 JsonCursor HfSettings::required(const std::string& field, const std::string& expected) const {
-    const auto found = object_.find(field);
+    const auto found = find(field);
     if (!found)
         throw Error(path(), object_.place_of(field), fmt::format("is missing, expected {}", expected));
     return *found;
 }
 
 bool HfSettings::has_integers(const std::string& field) const {
-    const auto found = object_.find(field);
+    const auto found = find(field);
     return found && (found->is_integer() || found->is_array());
 }
 
@@ -32,16 +49,17 @@ double HfSettings::real(const std::string& field, RealBounds bounds, std::option
 }
 
 bool HfSettings::boolean(const std::string& field, bool absent) {
-    return object_.boolean_or(field, absent);
+    const auto found = find(field);
+    return found ? found->boolean() : absent;
 }
 
 std::optional<std::string> HfSettings::text(const std::string& field) {
-    const auto found = object_.find(field);
+    const auto found = find(field);
     return found ? std::optional(found->string()) : std::nullopt;
 }
 
 std::vector<std::string> HfSettings::texts(const std::string& field) {
-    const auto found = object_.find(field);
+    const auto found = find(field);
     std::vector<std::string> all;
     if (found)
         for (const JsonCursor& each : found->items()) all.push_back(each.string());
@@ -49,7 +67,7 @@ std::vector<std::string> HfSettings::texts(const std::string& field) {
 }
 
 std::vector<int64_t> HfSettings::integers(const std::string& field, IntegerBounds bounds) {
-    const auto found = object_.find(field);
+    const auto found = find(field);
     std::vector<int64_t> all;
     if (!found) return all;
     if (!found->is_array()) return {found->integer(bounds.low, bounds.high)};
@@ -59,7 +77,7 @@ std::vector<int64_t> HfSettings::integers(const std::string& field, IntegerBound
 
 std::vector<double> HfSettings::reals(const std::string& field, RealBounds bounds) {
     std::vector<double> all;
-    if (const auto found = object_.find(field))
+    if (const auto found = find(field))
         for (const JsonCursor& each : found->items()) all.push_back(each.real(bounds.low, bounds.high));
     return all;
 }
@@ -70,7 +88,7 @@ bool HfSettings::is_stated(const std::string& field) const {
 }
 
 std::optional<HfSettings> HfSettings::object(const std::string& field) {
-    const auto found = object_.find(field);
+    const auto found = find(field);
     if (!found) return std::nullopt;
     if (!found->is_object()) found->fail_expected("an object");
     return HfSettings(*found, findings_);
@@ -78,7 +96,7 @@ std::optional<HfSettings> HfSettings::object(const std::string& field) {
 
 std::optional<int64_t> HfSettings::integer_of_layers(const std::string& field, IntegerBounds bounds,
                                                      int64_t layers, std::optional<int64_t> absent) {
-    const auto found = object_.find(field);
+    const auto found = find(field);
     if (!found || !found->is_array()) return integer(field, bounds, absent);
     const std::vector<int64_t> all = integers(field, bounds);
     if (std::ssize(all) != layers)

@@ -21,17 +21,28 @@ struct RealBounds {
     double high;
 };
 
-/// Reads settings of one object of config.json, each with its type and range; `null` is as good as absent.
-/// Every reader throws Error naming file, field, found and expected. The cursor remembers the fields that
-/// were asked for.
+/// Another name of a field.
+struct SettingAlias {
+    std::string field;
+    std::string other;
+};
+
+/// Reads settings of one object of config.json, each with its type and range. A field that is left out counts
+/// as its default says; one that is null has no value. Every reader throws Error naming file, field, found
+/// and expected. The cursor remembers the fields that were asked for.
 class HfSettings {
 public:
     /// The findings must live longer.
     HfSettings(JsonCursor object, Findings& findings) : object_(std::move(object)), findings_(findings) {}
 
+    /// Sets the defaults, an object of fields, and other names of fields. Refuses two names of one field with
+    /// different values.
+    void adopt(JsonCursor defaults, std::vector<SettingAlias> aliases);
+
     /// Whether it is a number or a list.
     bool has_integers(const std::string& field) const;
-    bool has(const std::string& field) const { return object_.find(field).has_value(); }
+    /// Whether it has a value, stated or by default.
+    bool has(const std::string& field) const { return find(field).has_value(); }
     int64_t integer(const std::string& field, IntegerBounds bounds,
                     std::optional<int64_t> absent = std::nullopt);
     double real(const std::string& field, RealBounds bounds, std::optional<double> absent = std::nullopt);
@@ -42,7 +53,7 @@ public:
     std::vector<int64_t> integers(const std::string& field, IntegerBounds bounds);
     /// A list of numbers; none if absent.
     std::vector<double> reals(const std::string& field, RealBounds bounds);
-    /// Whether the field is there, if only as null, which some classes tell from a field that is left out.
+    /// Whether the field is there, if only as null.
     bool is_stated(const std::string& field) const;
     /// The settings of an object; empty if absent.
     std::optional<HfSettings> object(const std::string& field);
@@ -73,10 +84,13 @@ public:
 
 private:
     std::string described(const std::string& field) const;
+    std::optional<JsonCursor> find(const std::string& field) const;
     /// Throws "is missing" where there is no such field.
     JsonCursor required(const std::string& field, const std::string& expected) const;
 
     JsonCursor object_;
+    std::optional<JsonCursor> defaults_;
+    std::vector<SettingAlias> aliases_;
     Findings& findings_;
 };
 

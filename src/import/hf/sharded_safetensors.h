@@ -14,9 +14,9 @@ namespace tessera::import {
 ///
 ///     {"metadata": {"total_size": 16}, "weight_map": {"a.weight": "model-00001-of-00002.safetensors", ...}}
 ///
-/// Every tensor lies in exactly the shard that the index names for it, and a shard holds no other. A shard is
-/// a file in the folder of the index: a name with a slash, or that begins with a dot, is refused. Source:
-/// `save_pretrained` of HuggingFace transformers.
+/// The index only names the shards: all of their tensors count, wherever it says they lie. A tensor may lie
+/// in several shards if it is the same in all. A shard is a file in the folder of the index: a name with a
+/// slash, or that begins with a dot, is refused. Source: `from_pretrained` of HuggingFace transformers.
 class ShardedSafetensors : public WeightSource {
 public:
     /// Opens all shards. @throws Error naming the faulty index or shard, and the tensor.

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "import/decoder_config.h"
 #include "import/gguf/gguf_settings.h"
@@ -12,7 +13,7 @@
 
 namespace tessera::import {
 
-/// How config.json calls the sizes of a model, and what counts where it says nothing.
+/// How config.json calls the sizes of a model.
 struct HfNames {
     const char* layers = "num_hidden_layers";
     const char* hidden = "hidden_size";
@@ -22,9 +23,8 @@ struct HfNames {
     const char* positions = "max_position_embeddings";
     const char* epsilon = "rms_norm_eps";
     const char* activation = "hidden_act";
-    bool is_feed_forward_fourfold = false;  ///< four times the hidden size where it is left out
-    double default_epsilon = 1e-6;
-    ops::ActivationFunction default_activation = ops::ActivationFunction::kSilu;
+    bool is_feed_forward_fourfold = false;   ///< four times the hidden size where it is left out
+    std::vector<SettingAlias> aliases = {};  ///< further names
 };
 
 /// The differences of one architecture from the common decoder.
@@ -35,8 +35,10 @@ struct Architecture {
     bool has_gguf = true;             ///< whether llama.cpp has it under a name of its own
     HfNames hf = {};
     ops::RopeForm gguf_rope_form = ops::RopeForm::kHalves;
-    bool ties_embeddings = false;  ///< the head is the embedding where config.json says nothing
-    RopeDefaults rope = {};
+    bool rotates_part_in_gguf =
+        false;  ///< llama.cpp computes a `rope.dimension_count` below the head's width
+    ops::ActivationFunction gguf_activation = ops::ActivationFunction::kSilu;  ///< which no key states
+    RopeRules rope = {};
     /// Completes a configuration whose common part has been read: `head_width` where config.json has none,
     /// the form, and which tensors the layers have. Refuses settings of its own that change the computation.
     void (*complete_hf)(HfSettings& settings, DecoderConfig& config);

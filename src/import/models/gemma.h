@@ -8,8 +8,13 @@ namespace tessera::import {
 
 inline constexpr ops::ActivationFunction kGemmaActivation = ops::ActivationFunction::kGeluTanh;
 
-/// The settings of folders. `score_cap` and `logits_cap`: where they are left out, not where they are null.
-void complete_gemma_hf(HfSettings& settings, DecoderConfig& config, double score_cap, double logits_cap);
+inline constexpr double kLargestCap = 1e9;
+
+/// The soft cap that a field states; 0: null, or left out without a default.
+double read_cap(HfSettings& settings, const char* field);
+
+/// The settings of folders.
+void complete_gemma_hf(HfSettings& settings, DecoderConfig& config);
 
 /// `layers_of_27b`: the scale of the scores of the largest model comes from its hidden size, and its number
 /// of layers tells which one that is, as in llama.cpp.

@@ -51,8 +51,6 @@ void complete_gpt2_hf(HfSettings& settings, DecoderConfig& config) {
 
 void complete_gpt2_gguf(GgufReader&, DecoderConfig& config) {
     set_learned_positions(config, 0);
-    split(config, "attn_qkv.weight", kFused);
-    split(config, "attn_qkv.bias", kFusedBiases);
 }
 
 }  // namespace
@@ -68,9 +66,11 @@ const Architecture& gpt2_architecture() {
                                                   .epsilon = "layer_norm_epsilon",
                                                   .activation = "activation_function",
                                                   .is_feed_forward_fourfold = true,
-                                                  .default_epsilon = 1e-5,
-                                                  .default_activation = ops::ActivationFunction::kGeluTanh},
-                                           .ties_embeddings = true,
+                                                  .aliases = {{"n_layer", "num_hidden_layers"},
+                                                              {"n_embd", "hidden_size"},
+                                                              {"n_head", "num_attention_heads"},
+                                                              {"n_positions", "max_position_embeddings"}}},
+                                           .gguf_activation = ops::ActivationFunction::kGeluTanh,
                                            .complete_hf = complete_gpt2_hf,
                                            .complete_gguf = complete_gpt2_gguf};
     return architecture;

@@ -1,4 +1,5 @@
 #include "import/models/architecture.h"
+#include "import/models/experts.h"
 
 // Llama 1, 2 and 3.x. Source: modeling_llama.py and configuration_llama.py of HuggingFace transformers;
 // llama.cpp's converter permutes the rows of Q and K, so that a GGUF file rotates adjacent pairs.
@@ -19,8 +20,20 @@ void complete_llama_hf(HfSettings& settings, DecoderConfig& config) {
     settings.ignore("max_window_layers");  // the layers that such a window would reach
 }
 
-void complete_llama_gguf(GgufReader&, DecoderConfig& config) {
+/// Mixtral: llama.cpp calls it a llama with experts, each as wide as another's feed-forward.
+void read_llama_experts(GgufReader& reader, DecoderConfig& config) {
+    const int64_t experts = reader.integer("expert_count", limits::kExperts);
+    const int64_t chosen = reader.integer("expert_used_count", limits::kExperts);
+    set_experts(config, experts, chosen, config.size.feed_forward, reader.settings.path(),
+                reader.key("expert_used_count"));
+    name_gguf_experts(config);
+    read_gguf_shares(reader, config);
+}
+
+void complete_llama_gguf(GgufReader& reader, DecoderConfig& config) {
     config.set(Presence::kIfStored, kAttentionBiases);
+    if (reader.integer_or_zero("expert_count", limits::kExperts) > 0)
+        return read_llama_experts(reader, config);
     config.set(Presence::kIfStored, kFeedForwardBiases);
 }
 

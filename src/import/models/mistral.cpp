@@ -7,10 +7,8 @@
 namespace tessera::import {
 namespace {
 
-constexpr int64_t kDefaultWindow = 4096;
-
 void complete_mistral_hf(HfSettings& settings, DecoderConfig& config) {
-    window_all_layers(settings, config, kDefaultWindow);
+    window_all_layers(settings, config);
     settings.ignore("attention_bias");  // the class has none
     settings.ignore("mlp_bias");
 }

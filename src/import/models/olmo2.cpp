@@ -28,7 +28,6 @@ void complete_olmo2_gguf(GgufReader&, DecoderConfig& config) {
 const Architecture& olmo2_architecture() {
     static const Architecture architecture{.name = "olmo2",
                                            .hf_class = "Olmo2ForCausalLM",
-                                           .hf = {.default_epsilon = 1e-5},
                                            .complete_hf = complete_olmo2_hf,
                                            .complete_gguf = complete_olmo2_gguf};
     return architecture;

@@ -8,6 +8,7 @@ namespace tessera::import {
 namespace {
 
 constexpr int64_t kFirstPosition = 2;
+constexpr double kOptEpsilon = 1e-5;  // of torch.nn.LayerNorm, which no setting changes
 
 void name_opt_tensors(TensorNames& names) {
     using enum LayerTensor;
@@ -31,6 +32,7 @@ void name_opt_tensors(TensorNames& names) {
 void complete_opt_hf(HfSettings& settings, DecoderConfig& config) {
     set_learned_positions(config, kFirstPosition);
     name_opt_tensors(config.names);
+    config.epsilon = kOptEpsilon;
     settings.refuse_unless_number("word_embed_proj_dim", static_cast<double>(config.size.hidden),
                                   "embeddings of another width");
     const auto refuse_unless_true = [&](const char* field, const char* what) {
@@ -49,17 +51,13 @@ void complete_opt_gguf(GgufReader&, DecoderConfig&) {}
 }  // namespace
 
 const Architecture& opt_architecture() {
-    static const Architecture architecture{.name = "opt",
-                                           .hf_class = "OPTForCausalLM",
-                                           .has_gguf = false,
-                                           .hf = {.feed_forward = "ffn_dim",
-                                                  .epsilon = nullptr,
-                                                  .activation = "activation_function",
-                                                  .default_epsilon = 1e-5,
-                                                  .default_activation = ops::ActivationFunction::kRelu},
-                                           .ties_embeddings = true,
-                                           .complete_hf = complete_opt_hf,
-                                           .complete_gguf = complete_opt_gguf};
+    static const Architecture architecture{
+        .name = "opt",
+        .hf_class = "OPTForCausalLM",
+        .has_gguf = false,
+        .hf = {.feed_forward = "ffn_dim", .epsilon = nullptr, .activation = "activation_function"},
+        .complete_hf = complete_opt_hf,
+        .complete_gguf = complete_opt_gguf};
     return architecture;
 }
 

@@ -15,13 +15,12 @@ constexpr std::array kGateUp = {LayerTensor::kGate, LayerTensor::kUp};
 void complete_phi3_hf(HfSettings& settings, DecoderConfig& config) {
     split(config, "self_attn.qkv_proj.weight", kQueryKeyValue);
     split(config, "mlp.gate_up_proj.weight", kGateUp);
-    window_all_layers(settings, config, std::nullopt);
+    window_all_layers(settings, config);
     settings.ignore("attention_bias");  // the class has none
 }
 
 // llama.cpp leaves out the window that the model was trained with, since some files state a wrong one.
 void complete_phi3_gguf(GgufReader& reader, DecoderConfig& config) {
-    split(config, "attn_qkv.weight", kQueryKeyValue);
     split(config, "ffn_up.weight", kGateUp);
     const std::string window = reader.key("attention.sliding_window");
     const int64_t tokens = reader.integer_or_zero("attention.sliding_window", limits::kPositions);
@@ -34,8 +33,8 @@ void complete_phi3_gguf(GgufReader& reader, DecoderConfig& config) {
 const Architecture& phi3_architecture() {
     static const Architecture architecture{.name = "phi3",
                                            .hf_class = "Phi3ForCausalLM",
-                                           .hf = {.default_epsilon = 1e-5},
-                                           .rope = {.has_longrope = true},
+                                           .rotates_part_in_gguf = true,
+                                           .rope = {.has_longrope = true, .may_rotate_part = true},
                                            .complete_hf = complete_phi3_hf,
                                            .complete_gguf = complete_phi3_gguf};
     return architecture;

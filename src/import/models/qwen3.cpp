@@ -8,11 +8,9 @@ namespace tessera::import {
 namespace {
 
 constexpr auto kHeadNorms = {LayerTensor::kQueryNorm, LayerTensor::kKeyNorm};
-constexpr int64_t kDefaultHeadWidth = 128;
 
 void complete_qwen3_hf(HfSettings& settings, DecoderConfig& config) {
     config.set(Presence::kAlways, kHeadNorms);
-    if (!settings.has("head_dim")) config.size.head_width = kDefaultHeadWidth;
     if (settings.boolean("attention_bias", false))
         config.set(Presence::kAlways, {LayerTensor::kQueryBias, LayerTensor::kKeyBias,
                                        LayerTensor::kValueBias, LayerTensor::kOutputBias});

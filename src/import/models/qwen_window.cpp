@@ -1,20 +1,26 @@
 #include "import/models/qwen_window.h"
 
+#include <utility>
+
 #include "import/models/windows.h"
 
-// Source: configuration_qwen2.py of HuggingFace transformers. `sliding_window` counts only where it is used.
-// Which side of `max_window_layers` has the window has changed between versions, so only a list of
-// `layer_types` decides; a list that no window is used for is refused elsewhere if it names a window.
+// Source: configuration_qwen2.py of HuggingFace transformers 4.57 and 5.24. `sliding_window` counts only
+// where it is used; then in the layers that `layer_types` names, or from `max_window_layers` on.
 
 namespace tessera::import {
 
-void read_qwen_window(HfSettings& settings, DecoderConfig& config) {
-    constexpr int64_t kDefaultQwenWindow = 4096;
+bool uses_qwen_window(HfSettings& settings) {
     settings.ignore("sliding_window");
     settings.ignore("max_window_layers");
-    if (!settings.boolean("use_sliding_window", false)) return;
-    if (!window_by_layer_types(settings, config, kDefaultQwenWindow))
-        settings.refuse("use_sliding_window", "attention over a sliding window, without layer_types");
+    return settings.boolean("use_sliding_window", false);
+}
+
+void read_qwen_window(HfSettings& settings, DecoderConfig& config) {
+    if (!uses_qwen_window(settings) || window_by_layer_types(settings, config)) return;
+    const int64_t first = settings.integer("max_window_layers", {0, limits::kLayers});
+    window_all_layers(settings, config);
+    for (size_t i = 0; i < config.form.layers.size() && std::cmp_less(i, first); ++i)
+        config.form.layers[i].is_windowed = false;
 }
 
 }  // namespace tessera::import

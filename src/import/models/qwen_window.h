@@ -5,7 +5,10 @@
 
 namespace tessera::import {
 
-/// Reads the sliding window of Qwen2 and Qwen3; refuses it where it may act in layers that nothing names.
+/// Whether the settings of the window count.
+bool uses_qwen_window(HfSettings& settings);
+
+/// Reads the sliding window of Qwen2 and Qwen3.
 void read_qwen_window(HfSettings& settings, DecoderConfig& config);
 
 }  // namespace tessera::import

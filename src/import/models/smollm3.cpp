@@ -7,7 +7,7 @@
 namespace tessera::import {
 namespace {
 
-constexpr int64_t kDefaultInterval = 4;
+constexpr int64_t kGgufInterval = 4;  // no key states it
 
 void leave_positions_out(DecoderConfig& config, int64_t interval) {
     for (size_t i = 0; i < config.form.layers.size(); ++i)
@@ -15,8 +15,7 @@ void leave_positions_out(DecoderConfig& config, int64_t interval) {
 }
 
 void complete_smollm3_hf(HfSettings& settings, DecoderConfig& config) {
-    leave_positions_out(config,
-                        settings.integer("no_rope_layer_interval", {1, limits::kLayers}, kDefaultInterval));
+    leave_positions_out(config, settings.integer("no_rope_layer_interval", {1, limits::kLayers}));
     // 1 for a layer with a position embedding, whatever the name says.
     constexpr const char* kLayersWith = "no_rope_layers";
     const std::vector<int64_t> with = settings.integers(kLayersWith, {0, 1});
@@ -37,7 +36,7 @@ void complete_smollm3_hf(HfSettings& settings, DecoderConfig& config) {
 }
 
 void complete_smollm3_gguf(GgufReader&, DecoderConfig& config) {
-    leave_positions_out(config, kDefaultInterval);
+    leave_positions_out(config, kGgufInterval);
 }
 
 }  // namespace
@@ -46,8 +45,6 @@ const Architecture& smollm3_architecture() {
     static const Architecture architecture{.name = "smollm3",
                                            .hf_class = "SmolLM3ForCausalLM",
                                            .gguf_rope_form = ops::RopeForm::kPairs,
-                                           .ties_embeddings = true,
-                                           .rope = {.base = 2e6},
                                            .complete_hf = complete_smollm3_hf,
                                            .complete_gguf = complete_smollm3_gguf};
     return architecture;

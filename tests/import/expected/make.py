@@ -8,6 +8,7 @@ tests make the same checkpoint without Python. `gguf` says how llama.cpp's conve
 metadata, and for each tensor the one that it comes from and what is done to it.
 """
 
+import copy
 import json
 import pathlib
 import re
@@ -32,6 +33,7 @@ LONG = {"rope_type": "longrope", "rope_theta": 100.0, "short_factor": [1.0, 1.25
 PHI3 = dict(LLAMA, hidden_size=36)
 del PHI3["head_dim"]
 
+RAW = {"is_raw": True}
 VARIANTS = {
     "mistral_window": ("mistral", dict(LLAMA, sliding_window=5), {}),
     "mistral_yarn": ("mistral", dict(LLAMA, sliding_window=None, head_dim=12, rope_parameters={
@@ -58,6 +60,24 @@ VARIANTS = {
     "mixtral": ("mixtral", dict(LLAMA, num_local_experts=6, num_experts_per_tok=2, sliding_window=None), {}),
     "gpt2": ("gpt2", dict(vocab_size=23, n_positions=64, n_embd=21, n_layer=2, n_head=3, bos_token_id=1, eos_token_id=2), {}),
     "opt": ("opt", dict(PLAIN, hidden_size=21, word_embed_proj_dim=21, ffn_dim=13), {}),
+    # The file holds these settings as they stand here, and leaves the rest to the defaults of the classes.
+    "stated_mixtral": ("mixtral", dict(LLAMA, num_local_experts=6, sliding_window=None), RAW),
+    "stated_llama_yarn": ("llama", dict(LLAMA, head_dim=12, rope_theta=100.0, original_max_position_embeddings=16,
+                                        rope_scaling={"type": "yarn", "factor": 4.0}), RAW),
+    "stated_llama3": ("llama", dict(LLAMA, head_dim=12, rope_theta=100.0, original_max_position_embeddings=16, rope_scaling={
+        "rope_type": "llama3", "factor": 4.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}), RAW),
+    "stated_phi3_long": ("phi3", dict(PHI3, rope_theta=100.0, original_max_position_embeddings=8, rope_scaling=dict(
+        LONG, original_max_position_embeddings=64)), RAW),
+    "stated_phi3_part": ("phi3", dict(PHI3, hidden_size=48, rope_theta=100.0, partial_rotary_factor=0.75), RAW),
+    "stated_phi3_odd_part": ("phi3", dict(PHI3, hidden_size=48, rope_theta=100.0, partial_rotary_factor=0.65), RAW),
+    "stated_gemma3_cap": ("gemma3_text", dict(GEMMA, num_hidden_layers=7, attn_logit_softcapping=2.0, sliding_window_pattern=3,
+                                              rope_theta=1000.0, rope_local_base_freq=50.0), RAW),
+    "stated_qwen2_window": ("qwen2", dict(LLAMA, num_hidden_layers=3, use_sliding_window=True, sliding_window=5,
+                                          max_window_layers=1), RAW),
+    "stated_qwen3_moe_window": ("qwen3_moe", dict(LLAMA, hidden_size=36, moe_intermediate_size=9, num_experts=5,
+                                                  num_experts_per_tok=3, use_sliding_window=True, sliding_window=5), RAW),
+    "stated_gpt2": ("gpt2", dict(vocab_size=23, max_position_embeddings=64, hidden_size=21, num_hidden_layers=2,
+                                 num_attention_heads=3, activation_function="gelu_fast"), RAW),
 }  # fmt: skip
 
 
@@ -102,13 +122,16 @@ def gguf_form(kind, config, names):
     """As convert_hf_to_gguf.py of llama.cpp writes it; None where llama.cpp has no such model."""
     import gguf
 
-    arch = {"gemma3_text": "gemma3", "mistral": "llama", "qwen3_moe": "qwen3moe"}.get(kind, kind)
+    arch = {"gemma3_text": "gemma3", "mistral": "llama", "mixtral": "llama", "qwen3_moe": "qwen3moe"}.get(kind, kind)
     number = {v: k for k, v in gguf.MODEL_ARCH_NAMES.items()}.get(arch)
-    if kind == "mixtral" or kind == "qwen3_moe" and not config.get("norm_topk_prob"):
+    if kind == "qwen3_moe" and not config.get("norm_topk_prob"):
         return None
     if number is None or config.get("hidden_act") == "gelu" or (kind in ("mistral", "phi3") and config.get("sliding_window")):
         return None
     if config.get("query_pre_attn_scalar", config.get("head_dim")) != config.get("head_dim"):
+        return None
+    flat = config.get("rope_parameters") or {}
+    if config.get("use_sliding_window") or flat.get("partial_rotary_factor") == 0.65 or flat.get("rope_type") == "llama3":
         return None
     get = lambda *keys: next(config[k] for k in keys if config.get(k) is not None)  # noqa: E731
     hidden, heads = get("hidden_size", "n_embd"), get("num_attention_heads", "n_head")
@@ -130,15 +153,20 @@ def gguf_form(kind, config, names):
         meta["attention.layer_norm_rms_epsilon"] = config["rms_norm_eps"]
         meta["rope.freq_base"] = float(full["rope_theta"])
         meta["attention.key_length"] = meta["attention.value_length"] = width
-        meta["rope.dimension_count"] = width
+        meta["rope.dimension_count"] = int(width * (full.get("partial_rotary_factor") or 1))
     if kind == "qwen3_moe":
         meta["expert_count"] = config.get("num_experts") or config["num_local_experts"]
         meta["expert_used_count"] = config["num_experts_per_tok"]
         meta["expert_feed_forward_length"] = config["moe_intermediate_size"]
+    if kind == "mixtral":
+        meta["expert_count"] = config["num_local_experts"]
+        meta["expert_used_count"] = config["num_experts_per_tok"]
     if "sliding_attention" in rope:
         meta["rope.freq_base_swa"] = float(rope["sliding_attention"]["rope_theta"])
     if config.get("sliding_window"):
         meta["attention.sliding_window"] = config["sliding_window"]
+    if config.get("_sliding_window_pattern", 6) != 6:
+        meta["attention.sliding_window_pattern"] = config["_sliding_window_pattern"]
     for cap in "attn_logit_softcapping", "final_logit_softcapping":
         if config.get(cap):
             meta[cap] = float(config[cap])
@@ -177,9 +205,9 @@ def gguf_form(kind, config, names):
             how = "transposed"
         if kind.startswith("gemma") and name.endswith("norm.weight"):
             how = "plus one"
-        if kind in ("smollm3", "mistral") and ".q_proj." in name:
+        if kind in ("smollm3", "mistral", "mixtral") and ".q_proj." in name:
             how = f"pairs of {heads}"
-        if kind in ("smollm3", "mistral") and ".k_proj." in name:
+        if kind in ("smollm3", "mistral", "mixtral") and ".k_proj." in name:
             how = f"pairs of {meta['attention.head_count_kv']}"
         tensors[to] = [name, how]
     return {"architecture": arch, "metadata": meta, "tensors": tensors, "values": extra}
@@ -187,7 +215,7 @@ def gguf_form(kind, config, names):
 
 def expected(name):
     kind, settings, more = VARIANTS[name]
-    config = transformers.AutoConfig.for_model(kind, **settings)
+    config = transformers.AutoConfig.for_model(kind, **copy.deepcopy(settings))
     config._attn_implementation = "eager"
     config._experts_implementation = "eager"
     model = transformers.AutoModelForCausalLM.from_config(config).double().eval()
@@ -200,7 +228,9 @@ def expected(name):
         v.copy_(torch.from_numpy(whole.reshape(v.shape).copy()).to(v.dtype))
     with torch.no_grad():
         logits = model(torch.tensor([TOKENS])).logits[0].double().numpy()
-    written = json.loads(config.to_json_string(use_diff=False))
+    written = whole = json.loads(config.to_json_string(use_diff=False))
+    if more.get("is_raw"):
+        written = dict(settings, model_type=kind)
     written["architectures"] = [type(model).__name__]
     result = {
         "made with": f"transformers {transformers.__version__}, torch {torch.__version__}",
@@ -208,7 +238,7 @@ def expected(name):
         **more,
         "center": center,
         "tensors": shapes,
-        "gguf": gguf_form(kind, written, shapes),
+        "gguf": gguf_form(kind, whole, shapes),
         "tokens": TOKENS,
         "logits": [float(f"{x:.8g}") for x in logits.ravel()],
     }
