@@ -21,8 +21,10 @@ using lowering::NumberedNest;
 /// Operators of a block that is searched with the usual number of structures.
 constexpr int64_t kSmall = 50;
 
-/// Operators that may be priced for each structure: ten times what those of models take.
-constexpr int64_t kPricedOfStructure = 3000;
+/// Operators that may be priced for each structure, about what those of models take, and for a search of few
+/// structures. Large kernels take more.
+constexpr int64_t kPricedOfStructure = 1000;
+constexpr int64_t kLeastPriced = 500'000;
 
 /// The specialisation with every result of an operator at a place of its own: which of them take over others
 /// depends on the kernels, which are still to be found.
@@ -94,7 +96,7 @@ public:
         schedule::SearchOptions search;
         const auto operators = static_cast<int64_t>(links_.operators.size());
         search.states = options_.structures * std::max<int64_t>(1, (operators + kSmall - 1) / kSmall);
-        search.priced = options_.structures * kPricedOfStructure;
+        search.priced = std::max(options_.structures * kPricedOfStructure, kLeastPriced);
         search.kept = options_.alternatives;
         BlockSchedule found;
         do found.schedule = schedule::search(context_, search);

@@ -12,7 +12,7 @@ struct SearchOptions {
     int64_t states = 2000;  ///< structures that are evaluated, at most
     /// Operators that are priced, over all choices of tiles, at most: a large kernel takes longer than a
     /// small one. What is being solved is solved to its end.
-    int64_t priced = 4'000'000;
+    int64_t priced = 2'000'000;
     int64_t states_of_part = 200;  ///< of one part of a block
     size_t part = 6;               ///< kernels that are searched together
     TileOptions tiles = {};

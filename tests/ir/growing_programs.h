@@ -63,7 +63,7 @@ inline std::string chain_of_norms(int n) {
     for (int i = 0; i < n; i += 2) {
         const std::string sum = fmt::format("r{}", i), name = fmt::format("v{}", i);
         program.add(sum, "6", {last},
-                    {"op sum(i: 6, j*: 8)", "in X f32[i, j]", "out R f32[i] = sum(X * X) + 1"});
+                    {"op squares(i: 6, j*: 8)", "in X f32[i, j]", "out R f32[i] = sum(X * X) + 1"});
         program.add(name, "6, 8", {last, sum},
                     {"op scale(i: 6, j: 8)", "in X f32[i, j]", "in R f32[i]", "out Y f32[i, j] = X / R"});
         last = name;

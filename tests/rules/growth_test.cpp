@@ -38,8 +38,9 @@ Work work_of(const std::string& text, const egraph::SaturationOptions& limits) {
 class Growth : public ::testing::TestWithParam<size_t> {};
 
 TEST_P(Growth, OfRewritingIsNearLinear) {
-    const auto kind = testing::growing_kinds().at(GetParam());
-    const Work few = work_of(kind.text(kFew), {.nodes = 0}), many = work_of(kind.text(kMany), {.nodes = 0});
+    const tessera::testing::GrowingKind kind = tessera::testing::growing_kinds().at(GetParam());
+    const egraph::SaturationOptions usual{.nodes = 0};
+    const Work few = work_of(kind.text(kFew), usual), many = work_of(kind.text(kMany), usual);
     // Three times as large; a rule looks for its matches in each iteration again.
     constexpr int64_t kFactor = 4;
     EXPECT_LE(many.nodes, kFactor * few.nodes) << kind.name;
@@ -48,15 +49,15 @@ TEST_P(Growth, OfRewritingIsNearLinear) {
     EXPECT_EQ(many.cut_short, "") << kind.name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, Growth, ::testing::Range(size_t{0}, testing::growing_kinds().size()),
+INSTANTIATE_TEST_SUITE_P(Kinds, Growth, ::testing::Range(size_t{0}, tessera::testing::growing_kinds().size()),
                          [](const auto& info) {
-                             std::string name = testing::growing_kinds()[info.param].name;
+                             std::string name = tessera::testing::growing_kinds()[info.param].name;
                              std::ranges::replace(name, ' ', '_');
                              return name;
                          });
 
 TEST(Growth, WhatALimitCutsShortIsSaid) {
-    const std::string said = work_of(testing::fan_of_products(kFew), {.nodes = 100}).cut_short;
+    const std::string said = work_of(tessera::testing::fan_of_products(kFew), {.nodes = 100}).cut_short;
     EXPECT_NE(said.find("block main stopped at "), std::string::npos) << said;
     EXPECT_NE(said.find("the limit of nodes"), std::string::npos) << said;
 }
