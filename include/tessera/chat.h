@@ -11,6 +11,10 @@ namespace tessera {
 struct ChatMessage {
     std::string role;     ///< system, user, assistant, or another that the model's template knows
     std::string content;  ///< special tokens that it spells, such as <|im_end|>, are ordinary text
+    /// All fields of the message as a JSON object, `role` among them, in place of both of the above: for
+    /// templates that read others, such as `tool_calls`. Empty: there are no others. Texts in it are ordinary
+    /// text, too.
+    std::string fields = {};
     bool operator==(const ChatMessage&) const = default;
 };
 

@@ -87,7 +87,8 @@ struct CompileReport {
     };
     std::vector<Pass> passes;  ///< in the order in which they ran
     /// Parts of the checkpoint that the artefact does not compute, or computes otherwise than its settings
-    /// say: its users must know them. The artefact keeps them (ModelFile::warnings).
+    /// say: its users must know them. The artefact keeps them (ModelFile::warnings). Then the searches that a
+    /// budget has cut short, with the option that raises it.
     std::vector<std::string> warnings;
     double cpp_cpu_seconds = 0;    ///< CPU time of the C++ compiler; 0 if the code was in the cache
     bool code_was_cached = false;  ///< `cache_directory` had the code

@@ -20,8 +20,10 @@ namespace tessera {
 struct EngineSettings {
     int64_t context = 0;    ///< tokens of the longest sequence; 0: as many as the model allows
     int64_t sequences = 0;  ///< texts that are computed at one time; 0: as many as one step of the code takes
-    int64_t cache_tokens = 0;    ///< that the cache holds of all texts together; 0: all at full length
-    int64_t waiting = 64;        ///< requests that wait for a place; more are refused
+    int64_t cache_tokens = 0;  ///< that the cache holds of all texts together; 0: all at full length
+    /// Requests that wait for a place. While so many do, more are refused; what is submitted together is
+    /// taken whole, and computed in turns where it is more than that.
+    int64_t waiting = 64;
     int64_t prompt_chunk = 128;  ///< most tokens of prompts in one step
     bool reuse_prefix = true;    ///< prompts that begin like an ended text are not read again
     /// The result of a request does not depend on the others, on the chunks of its prompt, nor on the prefix
@@ -75,6 +77,8 @@ struct EngineRequest {
     /// Told every token of the text, with the text that is certain by now, in whole characters. The last
     /// call may bring text without a token.
     std::function<void(std::optional<TokenReport> token, std::string text)> on_text = {};
+    /// Told the token that ended the text (StopReason::kStopId), which is no part of it.
+    std::function<void(TokenReport)> on_stop_id = {};
     std::function<void(const EngineEnd&)> on_end = {};  ///< called once, last
 };
 
@@ -109,8 +113,8 @@ public:
     int64_t sequences() const;
     int64_t memory_bytes() const;  ///< cache and intermediate buffers
 
-    /// Takes all of the requests, or none if they are too many to wait. @return their numbers; empty:
-    /// refused.
+    /// Takes all of the requests, or none if others fill the places and the queue. Of requests that wait,
+    /// those come first whose companions have the fewest places. @return their numbers; empty: refused.
     /// @throws Error (kUsage) naming what of a request cannot be computed; then none is taken.
     std::vector<uint64_t> submit(std::vector<EngineRequest> requests);
     /// Ends a request within one step. Nothing happens if it has ended.

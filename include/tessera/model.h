@@ -53,7 +53,10 @@ public:
     void take_from_first_process(std::span<std::byte> bytes) const;
     int64_t embedding_width() const;  ///< 0: compiled without CompileSettings::embeddings
     bool has_tokenizer() const;       ///< without one there are ids, and no text
-    std::string describe() const;     ///< "Qwen3-0.6B, policy default, cache bf16, 2 workers, for host"
+    /// The options with nothing left open: what they do not say is as the model's files do.
+    /// @throws Error (kUsage) if these name a pooling that is not supported
+    EmbedOptions decided(const EmbedOptions& options) const;
+    std::string describe() const;  ///< "Qwen3-0.6B, policy default, cache bf16, 2 workers, for host"
     /// Parts of its checkpoint that the artefact does not compute, or computes otherwise than the settings
     /// say; to be shown to all who use the results.
     const std::vector<std::string>& warnings() const;
@@ -68,6 +71,9 @@ public:
     /// they are ordinary text.
     /// @throws Error if the artefact has no tokenizer, or one that is not supported.
     std::vector<TokenId> encode(std::string_view prompt, bool special = false) const;
+    /// The ids of a text that is whole, as one to be embedded is: with all tokens that the model expects
+    /// around it, an EOS behind included. Special tokens that it spells are ordinary text. @throws as encode
+    std::vector<TokenId> encode_whole(std::string_view text) const;
     /// The text of ids, special tokens included. It may end inside a character.
     /// @throws Error as encode does, and for an id that the tokenizer does not have.
     std::string decode(std::span<const TokenId> ids) const;
@@ -136,10 +142,10 @@ public:
     void logits(std::span<const TokenId> ids, const std::function<void(std::span<const float>)>& on_row);
 
     /// The embedding f32[ModelFile::embedding_width] of a text: its hidden states behind the last norm,
-    /// pooled. With kMean the logits of every token are computed beside them.
+    /// pooled. Unless one token's are taken, the logits of every token are computed beside them.
     /// @throws Error as logits does, and of kind kUsage if the artefact was compiled without embeddings.
     std::vector<float> embed(std::span<const TokenId> ids, const EmbedOptions& options = {});
-    /// The same from text, as ModelFile::encode reads it. @throws Error as above and as encode does.
+    /// The same from text, as ModelFile::encode_whole reads it. @throws Error as above and as encode does.
     std::vector<float> embed(std::string_view text, const EmbedOptions& options = {});
 
 private:

@@ -1,18 +1,24 @@
 #include "native/convert.h"
 
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "native/interpreter.h"
+
 namespace tessera::python {
 namespace {
+
+/// As `max_tokens`: the context ends the text.
+constexpr int64_t kNoLimit = -1;
 
 /// A function of Python that may be called, and copied, without the GIL.
 std::function<void(const std::string&)> told(std::optional<py::function> function) {
     const auto shared = std::make_shared<const std::optional<py::function>>(std::move(function));
     return [shared](const std::string& pass) {
-        const py::gil_scoped_acquire gil;
+        const Inside interpreter;
         if (PyErr_CheckSignals() != 0) throw py::error_already_set();
         if (*shared) (**shared)(pass);
     };
@@ -37,12 +43,12 @@ void read_common(Named& named, Settings& result) {
 }  // namespace
 
 bool is_interrupted() {
-    const py::gil_scoped_acquire gil;
+    const Inside interpreter;
     return PyErr_CheckSignals() != 0;
 }
 
 void throw_if_interrupted() {
-    const py::gil_scoped_acquire gil;
+    const Inside interpreter;
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
 }
 
@@ -51,6 +57,11 @@ GenerateOptions generate_options(py::dict options) {
     GenerateOptions result;
     SamplingOptions& sampling = result.sampling;
     named.read("max_tokens", result.max_tokens);
+    if (result.max_tokens == kNoLimit) result.max_tokens = std::numeric_limits<int32_t>::max();
+    if (result.max_tokens < 0)
+        throw Error("", "max_tokens",
+                    "is " + std::to_string(result.max_tokens) + ", expected at least 0, or -1 for no limit",
+                    "", ErrorKind::kUsage);
     named.read("stop_ids", result.stop_ids);
     named.read("past_end", result.past_end);
     named.read("reuse_prefix", result.reuse_prefix);
@@ -102,18 +113,25 @@ OpenSettings open_settings(py::dict settings) {
     return result;
 }
 
-std::vector<TokenId> encode_chat(const ModelFile& file, const Messages& messages, bool begins_answer,
-                                 std::optional<bool> thinks, const std::string& chat_template) {
+std::vector<TokenId> encode_chat(const ModelFile& file, const std::vector<std::string>& messages,
+                                 bool begins_answer, std::optional<bool> thinks,
+                                 const std::string& chat_template) {
     std::vector<ChatMessage> list;
-    for (const auto& [role, content] : messages) list.push_back({role, content});
+    for (const std::string& message : messages)
+        list.push_back({.role = {}, .content = {}, .fields = message});
     return file.encode_chat(
         list, {.begins_answer = begins_answer, .thinks = thinks, .chat_template = chat_template});
 }
 
-EmbedOptions embed_options(const std::string& pooling, bool normalise) {
-    if (pooling != "mean" && pooling != "last")
-        throw Error("", "pooling", "is \"" + pooling + "\", expected mean or last", "", ErrorKind::kUsage);
-    return {.pooling = pooling == "last" ? Pooling::kLast : Pooling::kMean, .normalise = normalise};
+EmbedOptions embed_options(const std::optional<std::string>& pooling, std::optional<bool> normalise) {
+    EmbedOptions options{.pooling = pooling ? pooling_of(*pooling) : std::nullopt, .normalise = normalise};
+    if (pooling && !options.pooling) {
+        std::string known;
+        for (const std::string& name : pooling_names()) known += (known.empty() ? "" : ", ") + name;
+        throw Error("", "pooling", "is \"" + *pooling + "\", expected one of " + known, "",
+                    ErrorKind::kUsage);
+    }
+    return options;
 }
 
 const char* name_of(StopReason reason) {

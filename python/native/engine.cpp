@@ -5,6 +5,7 @@
 #include <pybind11/numpy.h>
 
 #include "native/convert.h"
+#include "native/interpreter.h"
 #include "native/queue.h"
 
 namespace tessera::python {
@@ -12,25 +13,41 @@ namespace {
 
 using Ids = std::vector<TokenId>;
 
-/// An engine that lets go of the GIL while it ends: its thread may need that for nothing, but waits.
+/// An engine that lets go of the GIL while it ends: its thread may need that for nothing, but waits. In a
+/// child of its process it begins anew: its thread is not there.
 class PyEngine {
 public:
-    PyEngine(const std::filesystem::path& model, py::dict open, EngineSettings settings) {
+    PyEngine(const std::filesystem::path& model, py::dict open, EngineSettings settings)
+        : settings_(settings) {
         const OpenSettings how = open_settings(std::move(open));
-        const py::gil_scoped_release free;
-        engine_ = std::make_unique<Engine>(open_model(model, how), settings);
+        const Outside interpreter;
+        engine_ = std::make_unique<Engine>(open_model(model, how), settings_);
     }
     ~PyEngine() {
-        const py::gil_scoped_release free;
+        if (!owner_.is_here()) {
+            (void)engine_.release();  // whose thread nobody can wait for
+            return;
+        }
+        const Outside interpreter;
         engine_.reset();
     }
     PyEngine(const PyEngine&) = delete;
     PyEngine& operator=(const PyEngine&) = delete;
 
-    Engine& operator*() { return *engine_; }
-    Engine* operator->() { return engine_.get(); }
+    Engine& operator*() {
+        if (!owner_.is_here()) {
+            auto again = std::make_unique<Engine>(ModelFile(engine_->file().path()), settings_);
+            (void)engine_.release();
+            engine_ = std::move(again);
+            owner_.take_over();
+        }
+        return *engine_;
+    }
+    Engine* operator->() { return &**this; }
 
 private:
+    EngineSettings settings_;
+    Owner owner_;
     std::unique_ptr<Engine> engine_;
 };
 
@@ -75,13 +92,21 @@ public:
     PyRequest(const PyRequest&) = delete;
     PyRequest& operator=(const PyRequest&) = delete;
 
-    void cancel() { (*engine_)->cancel(number_); }
+    /// Of a request that a parent made nothing is here.
+    void cancel() {
+        if (owner_.is_here()) (*engine_)->cancel(number_);
+    }
     std::string next() {
+        expect_owner();
         if (std::optional<std::string> piece = told_->queue.next()) return *std::move(piece);
         throw py::stop_iteration();
     }
-    py::dict result() { return as_dict(told_->queue.result()); }
+    py::dict result() {
+        expect_owner();
+        return as_dict(told_->queue.result());
+    }
     py::array_t<float> embedding() {
+        expect_owner();
         (void)told_->queue.result();
         return py::array_t<float>(static_cast<py::ssize_t>(told_->embedding.size()), told_->embedding.data());
     }
@@ -97,6 +122,11 @@ private:
         number_ = numbers.front();
     }
 
+    void expect_owner() const {
+        if (!owner_.is_here()) refuse_inherited("request");
+    }
+
+    Owner owner_;
     std::shared_ptr<PyEngine> engine_;
     std::shared_ptr<Told> told_;
     uint64_t number_ = 0;
@@ -156,11 +186,13 @@ void declare_engine(py::module_& module) {
         .def_property_readonly("context", [](PyEngine& e) { return e->context(); })
         .def_property_readonly("sequences", [](PyEngine& e) { return e->sequences(); })
         .def_property_readonly("memory_bytes", [](PyEngine& e) { return e->memory_bytes(); })
+        .def("encode_whole",
+             [](PyEngine& e, const std::string& text) { return e->file().encode_whole(text); })
         .def("encode", [](PyEngine& e, const std::string& text,
                           bool special) { return e->file().encode(text, special); })
         .def("encode_chat",
-             [](PyEngine& e, const Messages& messages, bool begins_answer, std::optional<bool> thinks,
-                const std::string& chat_template) {
+             [](PyEngine& e, const std::vector<std::string>& messages, bool begins_answer,
+                std::optional<bool> thinks, const std::string& chat_template) {
                  return encode_chat(e->file(), messages, begins_answer, thinks, chat_template);
              })
         .def("chat_ends", [](PyEngine& e) { return e->file().chat_ends(); })
@@ -170,11 +202,11 @@ void declare_engine(py::module_& module) {
             return std::make_unique<PyRequest>(std::move(engine),
                                                engine_request(std::move(prompt), std::move(options)));
         }))
-        .def(py::init(
-            [](std::shared_ptr<PyEngine> engine, Ids ids, const std::string& pooling, bool normalise) {
-                return std::make_unique<PyRequest>(std::move(engine), std::move(ids),
-                                                   embed_options(pooling, normalise));
-            }))
+        .def(py::init([](std::shared_ptr<PyEngine> engine, Ids ids, const std::optional<std::string>& pooling,
+                         std::optional<bool> normalise) {
+            return std::make_unique<PyRequest>(std::move(engine), std::move(ids),
+                                               embed_options(pooling, normalise));
+        }))
         .def("next", &PyRequest::next)
         .def("result", &PyRequest::result)
         .def("embedding", &PyRequest::embedding)

@@ -7,6 +7,7 @@
 #include <pybind11/numpy.h>
 
 #include "native/convert.h"
+#include "native/interpreter.h"
 #include "native/queue.h"
 
 namespace tessera::python {
@@ -14,21 +15,50 @@ namespace {
 
 using Ids = std::vector<TokenId>;
 
-/// A model of the library, which computes one text at a time.
+ModelSettings model_settings(py::dict settings) {
+    Named named(std::move(settings));
+    ModelSettings result;
+    named.read("context", result.context);
+    named.read("chunk", result.chunk);
+    named.finish();
+    return result;
+}
+
+/// A model of the library, which computes one text at a time. In a child of its process it opens its artefact
+/// again: neither threads nor a computation of the parent are there.
 class PyModel {
 public:
-    PyModel(const std::filesystem::path& model, py::dict open, int64_t context, int64_t chunk)
-        : model_(load(model, open_settings(std::move(open)), context, chunk)) {}
+    PyModel(const std::filesystem::path& model, py::dict open, py::dict settings)
+        : settings_(model_settings(std::move(settings))) {
+        const OpenSettings how = open_settings(std::move(open));
+        const Outside interpreter;
+        model_ = std::make_unique<Model>(open_model(model, how), settings_);
+    }
+    ~PyModel() {
+        if (!owner_.is_here()) (void)model_.release();
+    }
+    PyModel(const PyModel&) = delete;
+    PyModel& operator=(const PyModel&) = delete;
 
-    Model& model() { return model_; }
-    const ModelFile& file() const { return model_.file(); }
+    Model& model() {
+        if (!owner_.is_here()) {
+            auto again = std::make_unique<Model>(model_->file().path(), settings_);
+            (void)model_.release();  // whose threads nobody can wait for
+            model_ = std::move(again);
+            is_busy_ = false;
+            owner_.take_over();
+        }
+        return *model_;
+    }
+    const ModelFile& file() { return model().file(); }
 
     /// Takes the model for one computation, which another thread or an open stream may have.
     class Use {
     public:
         explicit Use(PyModel& model) : model_(model) {
+            const ModelFile& file = model_.file();
             if (model_.is_busy_.exchange(true))
-                throw Error(model_.file().name(), "", "is computing another text",
+                throw Error(file.name(), "", "is computing another text",
                             "finish or close its stream first; tessera.Engine computes many at one time",
                             ErrorKind::kUsage);
         }
@@ -41,13 +71,9 @@ public:
     };
 
 private:
-    static Model load(const std::filesystem::path& model, const OpenSettings& open, int64_t context,
-                      int64_t chunk) {
-        const py::gil_scoped_release free;
-        return Model(open_model(model, open), {.context = context, .chunk = chunk});
-    }
-
-    Model model_;
+    ModelSettings settings_;
+    Owner owner_;
+    std::unique_ptr<Model> model_;
     std::atomic<bool> is_busy_ = false;
 };
 
@@ -55,36 +81,44 @@ private:
 class PyStream {
 public:
     PyStream(std::shared_ptr<PyModel> model, Ids prompt, GenerateOptions options)
-        : model_(std::move(model)), use_(std::in_place, *model_) {
-        options.should_stop = [this] { return stops_.load(); };
-        if (model_->file().has_tokenizer())
-            options.on_text = [this](std::string_view piece) { queue_.push(std::string(piece)); };
-        thread_ = std::thread([this, prompt = std::move(prompt), options = std::move(options)] {
+        : running_(std::make_unique<Running>(std::move(model))) {
+        Running& here = *running_;
+        options.should_stop = [&here] { return here.stops.load(); };
+        if (here.model->file().has_tokenizer())
+            options.on_text = [&here](std::string_view piece) { here.queue.push(std::string(piece)); };
+        here.thread = std::thread([&here, prompt = std::move(prompt), options = std::move(options)] {
             try {
-                queue_.finish(model_->model().generate(prompt, options));
+                here.queue.finish(here.model->model().generate(prompt, options));
             } catch (...) {
-                queue_.fail(std::current_exception());
+                here.queue.fail(std::current_exception());
             }
         });
     }
-    ~PyStream() { close(); }
+    ~PyStream() {
+        if (owner_.is_here())
+            close();
+        else
+            (void)running_.release();  // its thread is in another process
+    }
     PyStream(const PyStream&) = delete;
     PyStream& operator=(const PyStream&) = delete;
 
     /// Ends the text within one step, and gives the model back.
     void close() {
-        stops_ = true;
+        if (!owner_.is_here()) return;
+        running_->stops = true;
         {
-            const py::gil_scoped_release free;
-            if (thread_.joinable()) thread_.join();
+            const Outside interpreter;
+            if (running_->thread.joinable()) running_->thread.join();
         }
-        use_.reset();
+        running_->use.reset();
     }
     /// @throws StopIteration at the end of the text
     std::string next() {
+        expect_owner();
         std::optional<std::string> piece;
         try {
-            piece = queue_.next();
+            piece = running_->queue.next();
         } catch (...) {
             close();
             throw;
@@ -94,8 +128,9 @@ public:
         throw py::stop_iteration();
     }
     py::dict result() {
+        expect_owner();
         try {
-            const Generation generation = queue_.result();
+            const Generation generation = running_->queue.result();
             close();
             return as_dict(generation);
         } catch (...) {
@@ -105,11 +140,21 @@ public:
     }
 
 private:
-    std::shared_ptr<PyModel> model_;
-    std::optional<PyModel::Use> use_;
-    std::atomic<bool> stops_ = false;
-    TextQueue queue_;
-    std::thread thread_;
+    struct Running {
+        explicit Running(std::shared_ptr<PyModel> of) : model(std::move(of)), use(std::in_place, *model) {}
+        std::shared_ptr<PyModel> model;
+        std::optional<PyModel::Use> use;
+        std::atomic<bool> stops = false;
+        TextQueue queue;
+        std::thread thread;
+    };
+
+    void expect_owner() const {
+        if (!owner_.is_here()) refuse_inherited("stream");
+    }
+
+    Owner owner_;
+    std::unique_ptr<Running> running_;
 };
 
 py::dict generate(PyModel& model, const Ids& prompt, py::dict named) {
@@ -119,7 +164,7 @@ py::dict generate(PyModel& model, const Ids& prompt, py::dict named) {
     options.should_stop = [&] { return is_raised = is_interrupted(); };
     Generation result;
     {
-        const py::gil_scoped_release free;
+        const Outside interpreter;
         result = model.model().generate(prompt, options);
     }
     if (is_raised) throw py::error_already_set();
@@ -131,7 +176,7 @@ py::array_t<float> logits(PyModel& model, const Ids& ids) {
     const auto width = static_cast<size_t>(model.file().vocabulary());
     py::array_t<float> rows({ids.size(), width});
     float* next = rows.mutable_data();
-    const py::gil_scoped_release free;
+    const Outside interpreter;
     model.model().logits(ids, [&](std::span<const float> row) {
         throw_if_interrupted();
         next = std::copy(row.begin(), row.end(), next);
@@ -139,14 +184,14 @@ py::array_t<float> logits(PyModel& model, const Ids& ids) {
     return rows;
 }
 
-py::array_t<float> embed(PyModel& model, const std::vector<Ids>& texts, const std::string& pooling,
-                         bool normalise) {
+py::array_t<float> embed(PyModel& model, const std::vector<Ids>& texts,
+                         const std::optional<std::string>& pooling, std::optional<bool> normalise) {
     const EmbedOptions options = embed_options(pooling, normalise);
     const PyModel::Use use(model);
     const auto width = static_cast<size_t>(model.file().embedding_width());
     py::array_t<float> rows({texts.size(), width});
     float* next = rows.mutable_data();
-    const py::gil_scoped_release free;
+    const Outside interpreter;
     for (const Ids& ids : texts) {
         throw_if_interrupted();
         const std::vector<float> embedding = model.model().embed(ids, options);
@@ -159,28 +204,29 @@ py::array_t<float> embed(PyModel& model, const std::vector<Ids>& texts, const st
 
 void declare_model(py::module_& module) {
     py::class_<PyModel, std::shared_ptr<PyModel>>(module, "Model")
-        .def(py::init<const std::filesystem::path&, py::dict, int64_t, int64_t>())
-        .def_property_readonly("name", [](const PyModel& m) { return m.file().name(); })
-        .def_property_readonly("vocabulary", [](const PyModel& m) { return m.file().vocabulary(); })
-        .def_property_readonly("workers", [](const PyModel& m) { return m.file().workers(); })
-        .def_property_readonly("embedding_width", [](const PyModel& m) { return m.file().embedding_width(); })
-        .def_property_readonly("has_tokenizer", [](const PyModel& m) { return m.file().has_tokenizer(); })
-        .def_property_readonly("has_chat_template",
-                               [](const PyModel& m) { return m.file().has_chat_template(); })
-        .def_property_readonly("warnings", [](const PyModel& m) { return m.file().warnings(); })
-        .def_property_readonly("artefact", [](const PyModel& m) { return m.file().path(); })
+        .def(py::init<const std::filesystem::path&, py::dict, py::dict>())
+        .def_property_readonly("name", [](PyModel& m) { return m.file().name(); })
+        .def_property_readonly("vocabulary", [](PyModel& m) { return m.file().vocabulary(); })
+        .def_property_readonly("workers", [](PyModel& m) { return m.file().workers(); })
+        .def_property_readonly("embedding_width", [](PyModel& m) { return m.file().embedding_width(); })
+        .def_property_readonly("has_tokenizer", [](PyModel& m) { return m.file().has_tokenizer(); })
+        .def_property_readonly("has_chat_template", [](PyModel& m) { return m.file().has_chat_template(); })
+        .def_property_readonly("warnings", [](PyModel& m) { return m.file().warnings(); })
+        .def_property_readonly("artefact", [](PyModel& m) { return m.file().path(); })
         .def_property_readonly("context", [](PyModel& m) { return m.model().context(); })
         .def_property_readonly("memory_bytes", [](PyModel& m) { return m.model().memory_bytes(); })
-        .def("describe", [](const PyModel& m) { return m.file().describe(); })
-        .def("encode", [](const PyModel& m, const std::string& text,
-                          bool special) { return m.file().encode(text, special); })
-        .def("decode", [](const PyModel& m, const Ids& ids) { return py::bytes(m.file().decode(ids)); })
+        .def("describe", [](PyModel& m) { return m.file().describe(); })
+        .def("encode_whole",
+             [](PyModel& m, const std::string& text) { return m.file().encode_whole(text); })
+        .def("encode",
+             [](PyModel& m, const std::string& text, bool special) { return m.file().encode(text, special); })
+        .def("decode", [](PyModel& m, const Ids& ids) { return py::bytes(m.file().decode(ids)); })
         .def("encode_chat",
-             [](const PyModel& m, const Messages& messages, bool begins_answer, std::optional<bool> thinks,
-                const std::string& chat_template) {
+             [](PyModel& m, const std::vector<std::string>& messages, bool begins_answer,
+                std::optional<bool> thinks, const std::string& chat_template) {
                  return encode_chat(m.file(), messages, begins_answer, thinks, chat_template);
              })
-        .def("chat_ends", [](const PyModel& m) { return m.file().chat_ends(); })
+        .def("chat_ends", [](PyModel& m) { return m.file().chat_ends(); })
         .def("generate", generate)
         .def("logits", logits)
         .def("embed", embed);

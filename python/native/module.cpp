@@ -1,4 +1,5 @@
 #include "native/convert.h"
+#include "native/interpreter.h"
 
 /// The extension: thin calls of the library, which the modules in Python beside it document and give types.
 namespace tessera::python {
@@ -22,7 +23,7 @@ void declare_compiling(py::module_& module) {
     const auto compiling = [](auto&& job) {
         CompileReport report;
         {
-            const py::gil_scoped_release free;
+            const Outside interpreter;
             report = job();
         }
         return as_dict(report);
@@ -40,7 +41,7 @@ void declare_compiling(py::module_& module) {
     module.def(
         "inspect", [](const std::filesystem::path& artefact, bool costs, const std::filesystem::path& machine,
                       const std::filesystem::path& measured_machines) {
-            const py::gil_scoped_release free;
+            const Outside interpreter;
             return tessera::inspect(
                 artefact, {.costs = costs, .machine = machine, .measured_machines = measured_machines});
         });
@@ -52,6 +53,7 @@ void declare_compiling(py::module_& module) {
 PYBIND11_MODULE(_native, module) {
     using namespace tessera::python;
     module.doc() = "The library of Tessera; `import tessera` is the way in.";
+    watch_interpreter();
     module.attr("source_directory") = TESSERA_SOURCE_DIRECTORY;
     translate_errors(py::module_::import("tessera.errors").attr("Error"));
     declare_compiling(module);

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <utility>
 
+#include "native/interpreter.h"
+
 namespace tessera::python {
 namespace {
 
@@ -44,7 +46,7 @@ bool TextQueue::is_done() const {
 void TextQueue::wait(bool for_end) {
     while (true) {
         {
-            const py::gil_scoped_release free;
+            const Outside interpreter;
             std::unique_lock lock(mutex_);
             const auto is_there = [&] { return result_ || fault_ || (!for_end && !pieces_.empty()); };
             if (changed_.wait_for(lock, kTick, is_there)) return;

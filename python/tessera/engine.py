@@ -7,8 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tessera import _native, environment
-from tessera.model import Generation, prepare
+from tessera.model import Generation
 from tessera.options import GenerateOptions, Path, Prompt
+from tessera.prompts import one_text, prepare, several, several_prompts
 
 
 class Request(Iterator[str]):
@@ -103,7 +104,7 @@ class Engine:
 
     def encode(self, text: str, special: bool = False) -> list[int]:
         """The ids int[tokens] of a prompt, as Model.encode. Raises Error as that does."""
-        return self._native.encode(text, special)
+        return self._native.encode(one_text(text), special)
 
     def submit(self, prompt: Prompt, **options: Unpack[GenerateOptions]) -> Request:
         """Begins a text. Options: see GenerateOptions, but for `reuse_prefix`, which is the engine's.
@@ -113,19 +114,20 @@ class Engine:
         ids, given = prepare(self._native, prompt, options)
         return Request(_native.Request(self._native, ids, given))
 
-    def generate(self, prompts: Sequence[Prompt], **options: Unpack[GenerateOptions]) -> list[Generation]:
-        """Continues several prompts at one time; at most `sequences + waiting` of them. Raises Error as submit does, and
-        if one of them fails."""
-        requests = [self.submit(prompt, **options) for prompt in prompts]
+    def generate(self, prompts: Union[Prompt, Sequence[Prompt]], **options: Unpack[GenerateOptions]) -> list[Generation]:
+        """Continues several prompts at one time; at most `sequences + waiting` of them. A prompt by itself is a list of
+        one. Raises Error as submit does, and if one of them fails."""
+        requests = [self.submit(prompt, **options) for prompt in several_prompts(prompts)]
         return [request.result() for request in requests]
 
     def embed(
-        self, texts: Union[str, Sequence[str]], *, pooling: str = "mean", normalise: bool = True
+        self, texts: Union[str, Sequence[str]], *, pooling: Optional[str] = None, normalise: Optional[bool] = None
     ) -> npt.NDArray[np.float32]:
         """Embeddings, as Model.embed: float32[embedding_width] of one text, float32[texts, embedding_width] of several."""
-        several = [texts] if isinstance(texts, str) else texts
-        requests = [_native.Request(self._native, self._native.encode(text, False), pooling, normalise) for text in several]
-        rows = np.empty((len(several), self.embedding_width), np.float32)
+        requests = [
+            _native.Request(self._native, self._native.encode_whole(text), pooling, normalise) for text in several(texts)
+        ]
+        rows = np.empty((len(requests), self.embedding_width), np.float32)
         for row, request in zip(rows, requests):
             row[:] = request.embedding()
         return rows[0] if isinstance(texts, str) else rows

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from tessera import _native, environment
 from tessera.compiling import inspect, plan_text
 from tessera.options import GenerateOptions, Message, Path, Prompt
+from tessera.prompts import message_texts, one_text, prepare, several, token_ids
 
 
 @dataclass(frozen=True)
@@ -61,14 +62,6 @@ class Stream(Iterator[str]):
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _is_conversation(prompt: Prompt) -> bool:
-    return not isinstance(prompt, str) and len(prompt) > 0 and hasattr(prompt[0], "keys")
-
-
-def _pairs(messages: Sequence[Message]) -> list[tuple[str, str]]:
-    return [(message["role"], message["content"]) for message in messages]
 
 
 class Model:
@@ -140,7 +133,7 @@ class Model:
         With `special`, special tokens that the text spells, such as <|im_start|>, become their ids; otherwise they are
         ordinary text. Raises Error if the model has no tokenizer, or one that is not supported.
         """
-        return self._native.encode(text, special)
+        return self._native.encode(one_text(text), special)
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of ids int[tokens], special tokens included. Bytes that are no whole character become U+FFFD.
@@ -151,7 +144,7 @@ class Model:
 
     def decode_bytes(self, ids: Sequence[int]) -> bytes:
         """The same as bytes of UTF-8, which may end inside a character."""
-        return self._native.decode(ids)
+        return self._native.decode(token_ids(ids))
 
     def encode_chat(
         self,
@@ -162,15 +155,16 @@ class Model:
         chat_template: str = "",
     ) -> list[int]:
         """The ids int[tokens] of a conversation, as the model's own template writes it. Special tokens come from the
-        template alone, whatever the messages spell.
+        template alone, whatever the messages spell. All fields of a message are handed to the template.
 
         begins_answer  the prompt ends where the assistant's next message begins
         thinks         of models that think before they answer, and whose template can switch that off
         chat_template  one in Jinja2's language instead of the model's own
 
-        Raises Error as encode does, if the model has no template, if it is wrong, or if it refuses the conversation.
+        Raises Error as encode does, if the model has no template, if it is wrong, or if it refuses the conversation, and
+        TypeError naming a field that JSON does not have.
         """
-        return self._native.encode_chat(_pairs(messages), begins_answer, thinks, chat_template)
+        return self._native.encode_chat(message_texts(messages), begins_answer, thinks, chat_template)
 
     def chat_ends(self) -> list[int]:
         """Ids that end an answer in a conversation, besides the model's own ends of a text: for `stop_ids` with a prompt
@@ -185,13 +179,13 @@ class Model:
         Raises Error if an option is outside its range, the prompt is empty or does not fit into the context, an id is not
         of the vocabulary, or the model is computing another text.
         """
-        ids, given = self._prepare(prompt, options)
+        ids, given = prepare(self._native, prompt, options)
         return Generation(**self._native.generate(ids, given))
 
     def stream(self, prompt: Prompt, **options: Unpack[GenerateOptions]) -> Stream:
         """The same as an iterator over pieces of the text, as they come. Raises Error as generate does, and what depends
         on the prompt with the first piece."""
-        ids, given = self._prepare(prompt, options)
+        ids, given = prepare(self._native, prompt, options)
         return Stream(_native.Stream(self._native, ids, given))
 
     def logits(self, prompt: Union[str, Sequence[int]]) -> npt.NDArray[np.float32]:
@@ -199,20 +193,20 @@ class Model:
 
         Raises Error if there are no ids, they do not fit into the context, or one is not of the vocabulary.
         """
-        return self._native.logits(self.encode(prompt) if isinstance(prompt, str) else prompt)
+        return self._native.logits(self.encode(prompt) if isinstance(prompt, str) else token_ids(prompt))
 
     def embed(
-        self, texts: Union[str, Sequence[str]], *, pooling: str = "mean", normalise: bool = True
+        self, texts: Union[str, Sequence[str]], *, pooling: Optional[str] = None, normalise: Optional[bool] = None
     ) -> npt.NDArray[np.float32]:
         """Embeddings: float32[embedding_width] of one text, float32[texts, embedding_width] of several.
 
-        pooling    of the hidden states behind the last norm: "mean" of all tokens, a BOS in front included, or "last"
-        normalise  to length 1, so that products are cosines
+        pooling    of the hidden states behind the last norm: "mean" of all tokens, a BOS in front included, "last",
+                   "cls", "max", "mean_sqrt_len" or "weightedmean"; without it as the model says, or else the mean
+        normalise  to length 1, so that products are cosines; without it as the model says, or else yes
 
         Raises Error if the model was compiled without embeddings (compile and load have the option), and as logits does.
         """
-        several = [texts] if isinstance(texts, str) else texts
-        rows = self._native.embed([self.encode(text) for text in several], pooling, normalise)
+        rows = self._native.embed([self._native.encode_whole(text) for text in several(texts)], pooling, normalise)
         return rows[0] if isinstance(texts, str) else rows
 
     def inspect(self, *, costs: bool = False, machine: Path = "") -> dict[str, Any]:
@@ -222,20 +216,6 @@ class Model:
     def plan_text(self) -> str:
         """tessera.plan_text of its artefact."""
         return plan_text(self.artefact)
-
-    def _prepare(self, prompt: Prompt, options: GenerateOptions) -> tuple[Sequence[int], dict[str, Any]]:
-        return prepare(self._native, prompt, options)
-
-
-def prepare(native: Any, prompt: Prompt, options: GenerateOptions) -> tuple[Sequence[int], dict[str, Any]]:
-    """The ids of a prompt, and the options with the ends of an answer in a conversation."""
-    given: dict[str, Any] = dict(options)
-    if isinstance(prompt, str):
-        return native.encode(prompt, False), given
-    if not _is_conversation(prompt):
-        return prompt, given  # type: ignore[return-value]
-    given["stop_ids"] = [*given.get("stop_ids", []), *native.chat_ends()]
-    return native.encode_chat(_pairs(prompt), True, None, ""), given  # type: ignore[arg-type]
 
 
 def load(
@@ -259,4 +239,5 @@ def load(
     lacks, or if it needs more memory than there is.
     """
     how = {**environment.opening(), "context": context, "workers": workers, "embeddings": embeddings}
-    return Model(_native.Model(model if model is not None else environment.shipped_model(), how, context, chunk))
+    settings = {"context": context, "chunk": chunk}
+    return Model(_native.Model(model if model is not None else environment.shipped_model(), how, settings))

@@ -1,15 +1,16 @@
-"""The options of calls, as keyword arguments. The library has the defaults; None is one of them."""
+"""The options of calls, as keyword arguments. The library has the defaults; None is one of them. A value of another type
+is a TypeError: no number is cut to an integer."""
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
-from typing import TypedDict, Union
+from typing import Any, TypedDict, Union
 
 Path = Union[str, PathLike[str]]
 """A path of a file or a folder."""
 
-Message = Mapping[str, str]
+Message = Mapping[str, Any]
 """A message of a conversation: {"role": "user", "content": "Hello!"}. Roles are system, user, assistant, and others that
-the model's template knows."""
+the model's template knows. So are fields: all of them are handed to it, `tool_calls` or `name` for instance."""
 
 Prompt = Union[str, Sequence[int], Sequence[Message]]
 """A text, its ids (int[tokens]), or a conversation, which the model's own chat template writes."""
@@ -18,8 +19,8 @@ Prompt = Union[str, Sequence[int], Sequence[Message]]
 class GenerateOptions(TypedDict, total=False):
     """How a text is continued. Without options: the most probable tokens, at most 128.
 
-    max_tokens          at most so many tokens; 0: none
-    stop                strings that end the text and are not part of it; none may be empty
+    max_tokens          at most so many tokens; 0: none, -1: as many as the context holds
+    stop                strings that end the text and are not part of it, or one; none may be empty
     stop_ids            ids, likewise
     past_end            True: the model's own end-of-text ids do not end the text
     reuse_prefix        of Model alone: keeps keys and values of the prompt for the next call that says so, which
@@ -38,7 +39,7 @@ class GenerateOptions(TypedDict, total=False):
     """
 
     max_tokens: int
-    stop: Sequence[str]
+    stop: Union[str, Sequence[str]]
     stop_ids: Sequence[int]
     past_end: bool
     reuse_prefix: bool

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <exception>
+#include <iterator>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -35,10 +36,16 @@ int64_t sequences_of(const runtime::Artefact& artefact, const EngineSettings& se
     return std::min(step.limits[llm::StepInterface::kB].high, step_tokens_of(artefact, settings));
 }
 
+/// Ended texts whose keys and values stay in the cache.
+constexpr int64_t kMostKept = 256;
+/// How often a step that has nothing to compute looks for requests that are late.
+constexpr std::chrono::milliseconds kLookForLate{50};
+
 llm::SessionOptions options_of(const runtime::Artefact& artefact, const EngineSettings& settings) {
     return {.context = settings.context,
             .sequences = sequences_of(artefact, settings),
-            .cached = settings.cache_tokens};
+            .cached = settings.cache_tokens,
+            .kept = settings.reuse_prefix ? kMostKept : 0};
 }
 
 /// Models may have more logits than tokens.
@@ -75,6 +82,13 @@ struct Engine::Contents {
                                        .prompt_chunk = settings.prompt_chunk,
                                        .step_tokens = step_tokens_of(language.artefact(), settings),
                                        .reuse_prefix = settings.reuse_prefix}) {
+        grammar_threads = {.lanes = &lanes, .on_ready = [this] {
+                               {
+                                   const std::lock_guard lock(mutex);
+                                   constraints_are_ready = true;
+                               }
+                               changed.notify_all();
+                           }};
         counts.pages = counts.available_pages = language.session().pages();
         thread = std::thread([this] { serve(); });
     }
@@ -85,10 +99,13 @@ struct Engine::Contents {
         }
         changed.notify_all();
         thread.join();
+        lanes.stop();
     }
 
     llm::BatchRequest batch_request(EngineRequest request, uint64_t number);
+    bool has_room() const;
     void serve();
+    bool has_orders() const;
     void take_orders(std::unique_lock<std::mutex>& lock);
     void count_end(const EngineEnd& end);
 
@@ -97,23 +114,27 @@ struct Engine::Contents {
     const llm::Tokenizer& tokenizer;
     llm::LanguageModel language;
     const int64_t sequences;
-    llm::BatchEngine batches;    ///< of the thread alone
-    llm::GrammarCache grammars;  ///< likewise
+    llm::BatchEngine batches;  ///< of the thread alone, but for `check`
+    llm::GrammarCache grammars;
+    llm::GrammarThreads grammar_threads;
+    std::atomic<uint64_t> last_number = 0;
 
     mutable std::mutex mutex;  ///< of everything below
     std::condition_variable changed;
     bool stops = false;
-    uint64_t last_number = 0;
-    int64_t present = 0;  ///< requests that have not ended
-    std::vector<std::pair<uint64_t, EngineRequest>> arrived;
+    bool constraints_are_ready = false;  ///< some have become so since the last step began
+    int64_t present = 0;                 ///< requests that have not ended
+    std::vector<std::pair<uint64_t, llm::BatchRequest>> arrived;
     std::vector<uint64_t> cancelled;
     EngineStatistics counts;
     std::vector<std::pair<uint64_t, uint64_t>> inner_numbers;  ///< of the thread alone: of those in `batches`
 
+    WorkLanes lanes{1};  ///< of grammars
     std::thread thread;
 };
 
-/// The request in tokens: text, stop strings and reports are made here.
+/// The request in tokens: text, stop strings and reports are made here. In the thread of whoever asks: a
+/// grammar takes its time. @throws Error naming what cannot be computed
 llm::BatchRequest Engine::Contents::batch_request(EngineRequest request, uint64_t number) {
     struct Reporting {
         EngineRequest request;
@@ -126,15 +147,19 @@ llm::BatchRequest Engine::Contents::batch_request(EngineRequest request, uint64_
                              .sampling = std::move(request.sampling),
                              .stop_ids = std::move(request.stop_ids),
                              .deadline = request.deadline};
+    if (request.on_embedding) result.on_hidden = [](int64_t, std::span<const float>) {};
+    batches.check(result);
     const auto& text = language.artefact().manifest().text;
     if (!request.past_end) {
         result.stop_ids.insert(result.stop_ids.end(), text->eos.begin(), text->eos.end());
         result.stop_ids.insert(result.stop_ids.end(), tokenizer.eos().begin(), tokenizer.eos().end());
     }
-    const EmbedOptions embedding = request.embedding;
+    const llm::EmbeddingForm embedding =
+        request.on_embedding ? llm::embedding_form(request.embedding, language.artefact().manifest())
+                             : llm::EmbeddingForm();
     if (request.grammar)
         result.constraint = std::make_shared<llm::GrammarConstraint>(
-            grammars.rules(tokenizer, *request.grammar), tokenizer, result.stop_ids);
+            grammars.rules(tokenizer, *request.grammar), tokenizer, result.stop_ids, grammar_threads);
     // A grammar sees every byte, so none may be taken off at the front.
     llm::TextStream stream(tokenizer, request.stop_strings,
                            !request.grammar && is_start_of_text(tokenizer, result.prompt));
@@ -170,6 +195,12 @@ llm::BatchRequest Engine::Contents::batch_request(EngineRequest request, uint64_
         }
         return of->stream.found_stop();
     };
+    if (of->request.on_stop_id)
+        result.on_stop_id = [this, of](TokenId id, std::span<const float> logits) {
+            TokenReport report{.id = id, .bytes = bytes_of(tokenizer, id)};
+            if (of->request.likeliest) add_probabilities(report, logits, *of->request.likeliest, tokenizer);
+            of->request.on_stop_id(std::move(report));
+        };
     result.on_end = [this, of, number,
                      tokens = static_cast<int64_t>(result.prompt.size())](const llm::BatchEnd& end) {
         std::string rest = of->stream.finish();
@@ -200,13 +231,22 @@ void Engine::Contents::count_end(const EngineEnd& end) {
                                                 : counts.finished);
 }
 
+/// @pre the mutex is held
+bool Engine::Contents::has_room() const {
+    return !stops && present < sequences + settings.waiting;
+}
+bool Engine::Contents::has_orders() const {
+    return stops || !arrived.empty() || !cancelled.empty();
+}
+
 /// Passes on what other threads have asked for.
 void Engine::Contents::take_orders(std::unique_lock<std::mutex>& lock) {
     auto requests = std::exchange(arrived, {});
     const auto ended = std::exchange(cancelled, {});
+    constraints_are_ready = false;
     lock.unlock();
     for (auto& [number, request] : requests)
-        inner_numbers.emplace_back(number, batches.submit(batch_request(std::move(request), number)));
+        inner_numbers.emplace_back(number, batches.submit(std::move(request)));
     for (const uint64_t number : ended)
         for (const auto& [outer, inner] : inner_numbers)
             if (outer == number) batches.cancel(inner);
@@ -216,7 +256,10 @@ void Engine::Contents::serve() {
     bool is_busy = false;
     while (true) {
         std::unique_lock lock(mutex);
-        if (!is_busy) changed.wait(lock, [&] { return stops || !arrived.empty() || !cancelled.empty(); });
+        if (!is_busy)
+            changed.wait(lock, [&] { return has_orders(); });
+        else if (batches.awaits_constraints())
+            changed.wait_for(lock, kLookForLate, [&] { return constraints_are_ready || has_orders(); });
         const bool ends = stops;
         take_orders(lock);
         if (ends)
@@ -224,7 +267,7 @@ void Engine::Contents::serve() {
         const Clock::time_point start = Clock::now();
         is_busy = batches.step();
         lock.lock();
-        if (is_busy) {
+        if (is_busy && !batches.awaits_constraints()) {
             ++counts.steps;
             counts.step_seconds += std::chrono::duration<double>(Clock::now() - start).count();
         }
@@ -259,23 +302,23 @@ int64_t Engine::memory_bytes() const {
 }
 
 std::vector<uint64_t> Engine::submit(std::vector<EngineRequest> requests) {
-    for (const EngineRequest& request : requests) {
-        llm::BatchRequest checked{.prompt = request.prompt, .sampling = request.sampling};
-        if (request.on_embedding) checked.on_hidden = [](int64_t, std::span<const float>) {};
-        contents_->batches.check(checked);
-        (void)llm::StopStrings{request.stop_strings};                               // throws
-        if (request.grammar) (void)grammar::Matcher{request.grammar->automaton()};  // throws
-    }
-    std::vector<uint64_t> numbers;
     {
         const std::lock_guard lock(contents_->mutex);
-        const auto room = contents_->sequences + contents_->settings.waiting - contents_->present;
-        if (static_cast<int64_t>(requests.size()) > room || contents_->stops) return {};
-        contents_->present += static_cast<int64_t>(requests.size());
-        for (EngineRequest& request : requests) {
-            numbers.push_back(++contents_->last_number);
-            contents_->arrived.emplace_back(numbers.back(), std::move(request));
-        }
+        if (!contents_->has_room()) return {};  // before anything is made of them
+    }
+    const bool are_together = requests.size() > 1;
+    std::vector<uint64_t> numbers;
+    std::vector<std::pair<uint64_t, llm::BatchRequest>> made;
+    for (EngineRequest& request : requests) {
+        numbers.push_back(++contents_->last_number);
+        made.emplace_back(numbers.back(), contents_->batch_request(std::move(request), numbers.back()));
+        if (are_together) made.back().second.group = numbers.front();
+    }
+    {
+        const std::lock_guard lock(contents_->mutex);
+        if (!contents_->has_room()) return {};
+        contents_->present += static_cast<int64_t>(made.size());
+        std::move(made.begin(), made.end(), std::back_inserter(contents_->arrived));
     }
     contents_->changed.notify_all();
     return numbers;

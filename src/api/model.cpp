@@ -116,8 +116,9 @@ std::vector<float> Model::embed(std::span<const TokenId> ids, const EmbedOptions
     llm::Session& session = contents_->language.session();
     llm::expect_hidden(session);
     const OpenSequence sequence(session);
-    const llm::Addition addition{sequence.id(), ids, llm::pooled_rows(ids, options.pooling)};
-    llm::HiddenPool pool(options);
+    const llm::EmbeddingForm form = llm::embedding_form(options, contents_->artefact().manifest());
+    const llm::Addition addition{sequence.id(), ids, llm::pooled_rows(ids, form.pooling)};
+    llm::HiddenPool pool(form);
     session.add(
         {&addition, 1}, [](size_t, int32_t, std::span<const float>) {}, {},
         [&](size_t, int32_t, std::span<const float> hidden) { pool.add(hidden); });
@@ -125,7 +126,7 @@ std::vector<float> Model::embed(std::span<const TokenId> ids, const EmbedOptions
 }
 
 std::vector<float> Model::embed(std::string_view text, const EmbedOptions& options) {
-    return embed(file().encode(text), options);
+    return embed(file().encode_whole(text), options);
 }
 
 }  // namespace tessera

@@ -10,6 +10,9 @@
 /// become.
 namespace tessera {
 
+/// Inside of the folder: digests of the files that models were made of (content_digests.h).
+inline constexpr const char* kDigestsFolder = "digests";
+
 struct KeptModel {
     std::filesystem::path file;
     std::string name;  ///< of the file, without its extension

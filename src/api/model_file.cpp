@@ -7,6 +7,7 @@
 
 #include "llm/load_tokenizer.h"
 #include "llm/memory_need.h"
+#include "llm/pool_hidden.h"
 #include "llm/step_interface.h"
 #include "machine/host_memory.h"
 
@@ -141,6 +142,15 @@ std::string ModelFile::describe_memory(const ModelSettings& settings) const {
 
 std::vector<TokenId> ModelFile::encode(std::string_view prompt, bool special) const {
     return contents_->tokenizer().encode_prompt(prompt, special);
+}
+
+std::vector<TokenId> ModelFile::encode_whole(std::string_view text) const {
+    return contents_->tokenizer().encode(text, {.add_special = true, .parse_special = false});
+}
+
+EmbedOptions ModelFile::decided(const EmbedOptions& options) const {
+    const llm::EmbeddingForm form = llm::embedding_form(options, contents_->artefact->manifest());
+    return {.pooling = form.pooling, .normalise = form.normalise};
 }
 
 bool ModelFile::has_chat_template() const {

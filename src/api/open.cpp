@@ -6,7 +6,9 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include "api/content_digests.h"
 #include "api/model_cache.h"
 #include "api/model_file.h"
 #include "import/gguf/gguf_parts.h"
@@ -28,23 +30,37 @@ namespace fs = std::filesystem;
 /// Enough of the digest that two models of one user never meet.
 constexpr size_t kDigits = 16;
 
-/// A file counts as changed with its size or its time of modification, as for `make`: reading gigabytes of
-/// weights to find that they are the same would cost more than starting to generate.
-void add_file(Hasher& hasher, const fs::path& file) {
-    std::error_code error;
-    const auto size = fs::file_size(file, error);
-    const auto time = fs::last_write_time(file, error).time_since_epoch().count();
-    hasher.field(file.string()).field(fmt::format("{} {}", size, time));
-}
-
-void add_files_below(Hasher& hasher, const fs::path& folder) {
+/// The files below a folder, in order. No model reads hidden ones, among which version control has copies.
+std::vector<fs::path> files_below(const fs::path& folder) {
     std::vector<fs::path> files;
     std::error_code error;
     for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
-         entry.increment(error))
-        if (entry->is_regular_file(error)) files.push_back(entry->path());
+         entry.increment(error)) {
+        if (entry->path().filename().native().starts_with('.'))
+            entry.disable_recursion_pending();
+        else if (entry->is_regular_file(error))
+            files.push_back(entry->path());
+    }
     std::sort(files.begin(), files.end());
-    for (const fs::path& file : files) add_file(hasher, file);
+    return files;
+}
+
+/// The files that a compilation depends on, by name and contents.
+std::string content_of(const fs::path& model, const OpenSettings& settings) {
+    std::vector<fs::path> files = files_below(settings.include_directory / "tessera");
+    if (!settings.program.empty()) files.push_back(settings.program);
+    const std::vector<fs::path> of_model =
+        fs::is_directory(model) ? files_below(model) : import::GgufParts::names(model);
+    files.insert(files.end(), of_model.begin(), of_model.end());
+    const ContentDigests digests(
+        settings.models_directory.empty() ? fs::path() : settings.models_directory / kDigestsFolder);
+    Hasher hasher;
+    for (const fs::path& file : files) {
+        // What nobody may read cannot be part of a model either.
+        const bool is_readable = ::access(file.c_str(), R_OK) == 0;
+        hasher.field(file.string()).field(is_readable ? digests.digest(file) : "");
+    }
+    return hasher.hex();
 }
 
 /// The contexts that are compiled by default need no wish.
@@ -75,13 +91,7 @@ KeptName kept_name(const fs::path& model, const OpenSettings& settings) {
           std::tuple("quantize", settings.quantize, untouched.quantize)})
         if (value != usual) identity.field(name).field(value);
     Hasher state;
-    if (fs::is_directory(whole))
-        add_files_below(state, whole);
-    else
-        for (const fs::path& part : import::GgufParts::names(model))
-            add_file(state, fs::weakly_canonical(part));
-    add_file(state, settings.program);
-    add_files_below(state, settings.include_directory / "tessera");
+    state.field(content_of(model, settings));
     if (settings.machine.empty()) {
         const machine::Machine probed = machine::probe_host();
         state.field(
@@ -158,6 +168,11 @@ ModelFile open_model(const fs::path& model, const OpenSettings& given) {
                    .context = wished_context(settings),
                    .on_pass = settings.on_pass,
                    .while_waiting = settings.while_waiting});
+    if (kept_name(model, settings).whole != kept.whole) {
+        std::error_code error;
+        fs::remove(artefact, error);
+        throw Error(model.string(), "", "changed while it was compiled", "try again when it is complete");
+    }
     remove_older(settings.models_directory, kept);
     ModelFile opened(artefact);
     if (const auto limit = model_limit(settings.models_directory))

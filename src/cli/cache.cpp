@@ -188,7 +188,11 @@ int remove_models(const RemoveArguments& options, const Environment& environment
     if (!options.all)
         for (const std::string& name : options.names) doomed.push_back(find_kept(models, name));
     for (const KeptModel& model : doomed) remove_kept(model);
-    if (options.all) remove_code(environment.cache->root() / "code");
+    if (options.all) {
+        remove_code(environment.cache->root() / "code");
+        std::error_code error;
+        fs::remove_all(models_folder(environment) / kDigestsFolder, error);
+    }
     return 0;
 }
 

@@ -144,7 +144,10 @@ CompileReport compile(const fs::path& model, const fs::path& out, const CompileF
 CompileReport compile_program(const fs::path& program, const std::map<std::string, fs::path>& constants,
                               const fs::path& out, const CompileFlags& flags,
                               const Environment& environment) {
-    return tessera::compile_program(program, constants, out, Compilation(flags, environment).settings());
+    CompileReport report =
+        tessera::compile_program(program, constants, out, Compilation(flags, environment).settings());
+    print_warnings(program.string(), report.warnings);
+    return report;
 }
 
 CompileReport retarget(const fs::path& artefact, const fs::path& out, const CompileFlags& flags,

@@ -26,13 +26,13 @@ struct EmbedArguments {
     std::filesystem::path model;
     std::vector<std::string> texts;
     std::optional<std::filesystem::path> file;
-    std::string pooling = "mean";
+    std::optional<std::string> pooling;
     FirstUse first_use;
-    bool keeps_length = false;
+    std::optional<bool> normalises;
     bool json = false;
 };
 
-void print_embeddings(const EmbedArguments& options, const std::string& model,
+void print_embeddings(const EmbedArguments& options, const std::string& model, const EmbedOptions& form,
                       const std::vector<size_t>& tokens, const std::vector<std::vector<float>>& embeddings) {
     if (!options.json) {
         for (const std::vector<float>& embedding : embeddings) fmt::print("{}\n", fmt::join(embedding, " "));
@@ -42,8 +42,8 @@ void print_embeddings(const EmbedArguments& options, const std::string& model,
     for (size_t i = 0; i < embeddings.size(); ++i)
         list.push_back({{"tokens", tokens[i]}, {"embedding", embeddings[i]}});
     const nlohmann::ordered_json json = {{"model", valid_utf8(model)},
-                                         {"pooling", options.pooling},
-                                         {"normalised", !options.keeps_length},
+                                         {"pooling", name(*form.pooling)},
+                                         {"normalised", *form.normalise},
                                          {"embeddings", std::move(list)}};
     fmt::print("{}\n", json.dump(1));
 }
@@ -57,10 +57,13 @@ int run(const EmbedArguments& options, const Environment& environment) {
                     ErrorKind::kUsage);
     const ModelFile file = open_model(resolve_model(options.model, environment), 0, environment,
                                       options.first_use, /*embeddings=*/true);
+    const EmbedOptions form =
+        file.decided({.pooling = options.pooling ? pooling_of(*options.pooling) : std::nullopt,
+                      .normalise = options.normalises});
     std::vector<std::vector<TokenId>> ids;
     size_t longest = 0;
     for (const std::string& text : texts) {
-        ids.push_back(file.encode(text));
+        ids.push_back(file.encode_whole(text));
         longest = std::max(longest, ids.back().size());
     }
     if (static_cast<int64_t>(longest) > file.context())
@@ -69,15 +72,13 @@ int run(const EmbedArguments& options, const Environment& environment) {
     const ModelSettings settings{.context = static_cast<int64_t>(longest)};
     announce_model(file, settings);
     Model model(file, settings);
-    const EmbedOptions how{.pooling = options.pooling == "last" ? Pooling::kLast : Pooling::kMean,
-                           .normalise = !options.keeps_length};
     std::vector<size_t> tokens;
     std::vector<std::vector<float>> embeddings;
     for (const std::vector<TokenId>& text : ids) {
         tokens.push_back(text.size());
-        embeddings.push_back(model.embed(text, how));
+        embeddings.push_back(model.embed(text, form));
     }
-    print_embeddings(options, file.name(), tokens, embeddings);
+    print_embeddings(options, file.name(), form, tokens, embeddings);
     return 0;
 }
 
@@ -98,12 +99,13 @@ Verb embed_verb() {
                 app.add_option("-f,--file", options->file, "one more text")
                     ->check(not_empty())
                     ->type_name("FILE");
-                app.add_option("--pooling", options->pooling,
-                               "mean: of the hidden states of all tokens, BOS included; last: that of the "
-                               "last token")
-                    ->capture_default_str()
-                    ->check(CLI::IsMember({"mean", "last"}));
-                app.add_flag("--keep-length", options->keeps_length, "do not scale the vectors to length 1");
+                app.add_option(
+                       "--pooling", options->pooling,
+                       "how the hidden states of the tokens become one: their mean, that of the last or "
+                       "of the first (cls), .. (default: as the model says, or else the mean)")
+                    ->check(CLI::IsMember(pooling_names()));
+                app.add_flag("--normalise,!--keep-length", options->normalises,
+                             "scale the vectors to length 1 (default: as the model says, or else yes)");
                 add_first_use_flags(app, options->first_use);
                 app.add_flag("--json", options->json,
                              "print model, tokens and vectors as JSON (default: a line for each text)");

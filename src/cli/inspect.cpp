@@ -83,6 +83,7 @@ void print_overview(const runtime::Manifest& m) {
     else
         print_interface(m);
     for (const std::string& warning : m.warnings) fmt::print("warning     {}\n", warning);
+    for (const std::string& search : m.cut_short) fmt::print("cut short   {}\n", search);
     for (const runtime::Manifest::Specialisation& s : m.specialisations) {
         fmt::print("code        {}:", s.name);
         for (const auto& [symbol, bounds] : s.bounds) {

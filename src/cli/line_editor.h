@@ -18,7 +18,8 @@ public:
     LineEditor(const LineEditor&) = delete;
     LineEditor& operator=(const LineEditor&) = delete;
 
-    /// One line without its end; nothing at the end of the input (Ctrl-D).
+    /// One line without its end; nothing at the end of the input (Ctrl-D). A text that was pasted is a part
+    /// of the line, with tabs and ends of lines.
     std::optional<std::string> read(const std::string& prompt);
 
 private:

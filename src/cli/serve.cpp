@@ -11,6 +11,7 @@
 #include "cli/number_checks.h"
 #include "cli/open_model.h"
 #include "cli/verb.h"
+#include "serve/cross_origin.h"
 #include "serve/http_server.h"
 #include "support/error.h"
 #include "support/limits.h"
@@ -54,6 +55,7 @@ std::string read_key(const ServeArguments& options) {
 
 int run(ServeArguments options, const Environment& environment) {
     const std::string key = read_key(options);
+    for (const std::string& origin : options.server.origins) serve::check_origin(origin);
     const std::filesystem::path path = resolve_model(options.model, environment);
     ModelFile file =
         open_model(path, options.engine.context, environment, options.first_use, options.embeddings);
@@ -68,12 +70,12 @@ int run(ServeArguments options, const Environment& environment) {
     serve::Service service(engine, {.api_key = key, .request_seconds = options.request_seconds});
     serve::HttpServer server(service, options.server);
     server.stop_on_signals();
-    const bool is_v6 = options.server.address.find(':') != std::string::npos;
+    const std::string& host = options.server.address;
+    const bool is_v6 = host.find(':') != std::string::npos && !host.starts_with('[');
     note("{}: {} texts at one time, {} tokens each, {:.0f} MB of cache and buffers",
          printable(engine.file().name()), engine.sequences(), engine.context(),
          static_cast<double>(engine.memory_bytes()) / 1e6);
-    note("listening at http://{}{}{}:{}", is_v6 ? "[" : "", options.server.address, is_v6 ? "]" : "",
-         server.port());
+    note("listening at http://{}{}{}:{}", is_v6 ? "[" : "", host, is_v6 ? "]" : "", server.port());
     server.run();
     note("stopped");
     return 0;
@@ -95,7 +97,7 @@ void declare_engine(CLI::App& app, ServeArguments& options) {
         ->check(whole_number(1, int64_t{1} << 32))
         ->type_name("N");
     app.add_option("--queue", options.engine.waiting,
-                   "requests that wait for a place; more are answered with status 503")
+                   "texts that wait for a place; while so many do, requests are answered with status 503")
         ->check(whole_number(0, 1 << 20))
         ->capture_default_str()
         ->type_name("N");
@@ -116,7 +118,8 @@ void declare_engine(CLI::App& app, ServeArguments& options) {
 }
 
 void declare_server(CLI::App& app, ServeArguments& options) {
-    app.add_option("--host", options.server.address, "numeric address to listen at; 0.0.0.0: all of IPv4")
+    app.add_option("--host", options.server.address,
+                   "address or name of this machine to listen at; 0.0.0.0: all of IPv4")
         ->check(not_empty())
         ->capture_default_str()
         ->type_name("ADDRESS");
@@ -133,6 +136,11 @@ void declare_server(CLI::App& app, ServeArguments& options) {
         ->excludes(key)
         ->check(not_empty())
         ->type_name("FILE");
+    app.add_option(
+           "--cors-origin", options.server.origins,
+           "pages of this origin may use the server from a browser, besides those of this machine; *: "
+           "of all")
+        ->type_name("ORIGIN");
     app.add_option("--timeout", options.request_seconds, "most seconds of one request, waiting included")
         ->check(whole_number(1, 1'000'000))
         ->capture_default_str()

@@ -28,6 +28,7 @@ struct TokenizeArguments {
     bool json = false;
     bool decode = false;
     bool bos = false;
+    bool whole = false;
     bool spell_special = false;
 };
 
@@ -77,7 +78,8 @@ void decode(const llm::Tokenizer& tokenizer, const TokenizeArguments& options) {
 }
 
 void encode(const llm::Tokenizer& tokenizer, const TokenizeArguments& options) {
-    std::vector<TokenId> ids = tokenizer.encode(gather(options), {.parse_special = !options.spell_special});
+    std::vector<TokenId> ids = tokenizer.encode(
+        gather(options), {.add_special = options.whole, .parse_special = !options.spell_special});
     if (options.bos) {
         if (!tokenizer.bos()) throw Error(options.model, "", "has no BOS token");
         ids.insert(ids.begin(), *tokenizer.bos());
@@ -106,7 +108,11 @@ Job declare_tokenize(CLI::App& app, const Environment&) {
     app.add_flag("--json", options->json, "write a JSON array (with --decode a JSON string)");
     app.add_flag("--decode", options->decode,
                  "turn ids, between spaces or commas or as a JSON array, into text");
-    app.add_flag("--bos,!--no-bos", options->bos, "put the BOS token in front (default: --no-bos)");
+    auto* bos =
+        app.add_flag("--bos,!--no-bos", options->bos, "put the BOS token in front (default: --no-bos)");
+    app.add_flag("--whole", options->whole,
+                 "put the tokens around the text that the model expects around a whole one: BOS, EOS, ..")
+        ->excludes(bos);
     app.add_flag("--spell-special", options->spell_special,
                  "read special tokens that the text spells as ordinary text");
     return [options] {

@@ -38,7 +38,9 @@ void write_model(const ModelParts& parts, const Compiled& compiled, const std::f
                                     .plan = plan::print(compiled.plan),
                                     .graph = print(compiled.graph),
                                     .tokenizer = parts.tokenizer};
-    contents.manifest.warnings = report.warnings = parts.warnings;
+    contents.manifest.warnings = parts.warnings;
+    contents.manifest.cut_short = compiled.cut_short;
+    report.warnings.insert(report.warnings.begin(), parts.warnings.begin(), parts.warnings.end());
     report.constant_bytes = contents.manifest.constants_bytes;
     report.artefact_bytes = timed("write-artefact", options, report, [&] {
         return runtime::write_artefact(out, contents, [&](runtime::ConstantSink& sink) {

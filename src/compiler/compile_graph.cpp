@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 
 #include "codegen/cpp/emit.h"
 #include "compiler/compiler.h"
@@ -15,6 +16,7 @@
 #include "plan/copies.h"
 #include "planner/default_planner.h"
 #include "planner/loads.h"
+#include "planner/own_storage.h"
 #include "planner/place_buffers.h"
 #include "planner/stated.h"
 #include "planner/tuning_log.h"
@@ -29,8 +31,13 @@ namespace {
 
 constexpr int kMostIterations = 10'000;
 
+void append(std::vector<std::string>& all, std::vector<std::string> more) {
+    all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+/// `cut_short`: what a limit has cut short is added.
 Graph rewritten(const Graph& graph, const CompileOptions& options, std::optional<int64_t> workers,
-                PassRunner& pass) {
+                PassRunner& pass, std::vector<std::string>& cut_short) {
     rules::RewriteOptions search{.cost = operator_cost(graph, options.machine, workers)};
     search.saturation.nodes *= options.search_effort;
     search.saturation.iterations = static_cast<int>(
@@ -45,6 +52,7 @@ Graph rewritten(const Graph& graph, const CompileOptions& options, std::optional
         },
         [](const rules::Rewritten& found) { return print(found.graph); });
     pass.note(rules::summary(result.blocks), print(result.blocks));
+    append(cut_short, pass.note_cut(rules::cut_short(result.blocks)));
     return std::move(result.graph);
 }
 
@@ -88,7 +96,8 @@ std::vector<plan::StatedKernel> tuned_kernels(const Graph& graph, const plan::Pl
 }
 
 plan::Plan with_layouts(const Graph& graph, const plan::Plan& initial, const planner::PlannerOptions& planner,
-                        const CompileOptions& options, PassRunner& pass) {
+                        const CompileOptions& options, PassRunner& pass,
+                        std::vector<std::string>& cut_short) {
     const layouts::SearchOptions search =
         layout_search_options(graph, initial, planner, options.search_effort);
     struct Found {
@@ -106,6 +115,7 @@ plan::Plan with_layouts(const Graph& graph, const plan::Plan& initial, const pla
     pass.note(layouts::summary(found.search) +
                   (planner.costs->is_measured() ? "" : ", by roofs: no micro-kernels were measured"),
               print(found.search));
+    append(cut_short, pass.note_cut(layouts::cut_short(found.search)));
     return std::move(found.plan);
 }
 
@@ -121,7 +131,9 @@ Graph rewrite_graph(const Graph& graph, const CompileOptions& options, CompileRe
             return made;
         },
         [](const Graph& g) { return print(g); });
-    return options.search_effort > 0 ? rewritten(decomposed, options, options.workers, pass) : decomposed;
+    std::vector<std::string> cut_short;  // the report has it
+    return options.search_effort > 0 ? rewritten(decomposed, options, options.workers, pass, cut_short)
+                                     : decomposed;
 }
 
 Compiled compile_graph(const Graph& graph, const CompileOptions& options, CompileReport& report) {
@@ -144,8 +156,16 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
     // A plan is of the graph that was found for its workers.
     const auto workers = options.plan ? std::optional(out.plan.workers) : options.workers;
     if (options.search_effort > 0 && !options.is_rewritten)
-        out.graph = rewritten(out.graph, options, workers, pass);
-    const std::string where = options.plan ? options.plan->string() : "default plan";
+        out.graph = rewritten(out.graph, options, workers, pass, out.cut_short);
+    if (std::optional<Graph> own = planner::with_own_storage(out.graph))
+        out.graph = pass.run(
+            "own-storage", "ir",
+            [&] {
+                verify(*own, graph.name);
+                return *std::move(own);
+            },
+            [](const Graph& g) { return print(g); });
+    const std::string where = options.plan ? options.plan->string() : kDefaultPlan;
     Graph graph_with_copies;
     if (options.plan) {
         graph_with_copies = plan::with_copies(out.graph, out.plan, where);
@@ -164,7 +184,8 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
             planner.stated = planner::without_loads(stated);
             planner::check_stated(out.graph, out.plan, planner.stated);
         }
-        if (options.search_effort > 0) out.plan = with_layouts(out.graph, out.plan, planner, options, pass);
+        if (options.search_effort > 0)
+            out.plan = with_layouts(out.graph, out.plan, planner, options, pass, out.cut_short);
         out.plan = planner::with_loads(out.graph, std::move(out.plan), stated);
         planner.stated = std::move(stated);
         graph_with_copies = plan::with_copies(out.graph, out.plan, where);
@@ -193,6 +214,7 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
         };
         out.plan = pass.run("plan", "toml", complete_or_untuned, print_plan);
         pass.note(summary(totals) + why_untuned, account);
+        append(out.cut_short, pass.note_cut(cut_short(totals)));
     }
     out.plan.machine = options.machine.name;
     out.plan = pass.run(

@@ -5,6 +5,7 @@
 #include "compiler/timed.h"
 #include "import/import_model.h"
 #include "llm/load_tokenizer.h"
+#include "llm/read_pooling.h"
 #include "support/error.h"
 #include "support/printable.h"
 
@@ -30,10 +31,16 @@ CompileReport compile_model(const std::filesystem::path& model_path, const std::
     std::vector<std::string> warnings = model.warnings;
     if (!tokenizer.problem.empty()) warnings.push_back(tokenizer.problem);
     if (!tokenizer.chat_problem.empty()) warnings.push_back(tokenizer.chat_problem);
+    runtime::Manifest::Text text = text_of(model.facts);
+    if (options.embeddings) {
+        llm::StatedPooling stated = llm::read_pooling(model_path);
+        text.pooling = std::move(stated.pooling);
+        text.normalises = stated.normalises;
+    }
     const auto build = options.ranks ? build_ranks : build_artefact;
     build({.graph = model.graph,
            .weights = *model.weights,
-           .text = text_of(model.facts),
+           .text = std::move(text),
            .tokenizer = std::move(tokenizer.files),
            .where = model_path.string(),
            .warnings = std::move(warnings)},

@@ -1,3 +1,7 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
 #include "compiler/build_artefact.h"
 #include "compiler/compiler.h"
 #include "compiler/program_limits.h"
@@ -8,6 +12,25 @@
 #include "support/printable.h"
 
 namespace tessera::compiler {
+namespace {
+
+/// Errors of the passes speak of operators; these are of the program, whose author knows no passes.
+Compiled compiled(const Graph& graph, const std::string& where, const CompileOptions& options,
+                  CompileReport& report) {
+    try {
+        return compile_graph(graph, options, report);
+    } catch (const Error& error) {
+        const bool is_of_plan = error.where.starts_with(kDefaultPlan);
+        const bool is_of_node = std::ranges::any_of(
+            graph.blocks, [&](const Block& block) { return block.find(error.where) != nullptr; });
+        if (is_of_plan) throw Error(where, error.entity, error.problem, error.advice, error.kind);
+        if (!is_of_node) throw;
+        throw Error(fmt::format("{}: {}", where, error.where), error.entity, error.problem, error.advice,
+                    error.kind);
+    }
+}
+
+}  // namespace
 
 CompileReport compile_program(const std::filesystem::path& file,
                               const std::map<std::string, std::filesystem::path>& constants,
@@ -30,13 +53,13 @@ CompileReport compile_program(const std::filesystem::path& file,
         return read;
     });
     const import::NpyWeights weights(graph, constants, where);
-    build_artefact({.graph = graph,
-                    .weights = weights,
-                    .text = std::nullopt,
-                    .tokenizer = {},
-                    .where = where,
-                    .warnings = {}},
-                   out, options, report);
+    write_model({.graph = graph,
+                 .weights = weights,
+                 .text = std::nullopt,
+                 .tokenizer = {},
+                 .where = where,
+                 .warnings = {}},
+                compiled(graph, where, options, report), out, options, report);
     return report;
 }
 

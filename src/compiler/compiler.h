@@ -68,12 +68,17 @@ CompileReport compile_program(const std::filesystem::path& file,
 CompileReport retarget_artefact(const std::filesystem::path& artefact, const std::filesystem::path& out,
                                 const CompileOptions& options);
 
+/// Where errors of a plan that nobody wrote are found.
+inline constexpr const char* kDefaultPlan = "default plan";
+
 /// The passes between import and emission, for `tessera opt` and tests.
 struct Compiled {
     Graph graph;      ///< decomposed
     plan::Plan plan;  ///< placed and verified
     std::vector<movement::Program> programs;
     std::string code;  ///< C++
+    /// Searches that a budget has cut short, by their passes, and what raises it.
+    std::vector<std::string> cut_short = {};
 };
 Compiled compile_graph(const Graph& graph, const CompileOptions& options, CompileReport& report);
 /// The first of them: the graph decomposed, and the cheapest one that the algebra proves equal.

@@ -1,9 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <string>
 #include <utility>
+#include <vector>
+
+#include <fmt/core.h>
 
 #include "compiler/compiler.h"
 #include "support/atomic_file.h"
@@ -35,6 +39,17 @@ public:
     void note(const std::string& summary, const std::string& text) {
         report_.passes.back().note = summary;
         if (options_.dump) write_file(path_of(report_.passes.back().name, "txt"), text);
+    }
+
+    /// For the pass that ran last: what a budget has cut short, if it has. Whoever asked for no search knows
+    /// that. @return the warning, if there is one
+    std::vector<std::string> note_cut(const std::string& what) {
+        if (what.empty() || options_.search_effort == 0) return {};
+        std::string warning = fmt::format("{}: {}; --search-effort {} looks further",
+                                          report_.passes.back().name, what, 2 * options_.search_effort);
+        if (std::ranges::find(report_.warnings, warning) == report_.warnings.end())
+            report_.warnings.push_back(warning);
+        return {std::move(warning)};
     }
 
 private:

@@ -11,6 +11,9 @@ namespace {
 /// Enough to find what must not be left apart, as scores of attention and their sums.
 constexpr int64_t kFewStructures = 60;
 
+/// Kernels that are so many times larger are as large as any block.
+constexpr int64_t kMostTimesLarger = 10'000;
+
 }  // namespace
 
 planner::PlannerOptions planner_options(const machine::Machine& machine, std::optional<int64_t> workers) {
@@ -31,6 +34,9 @@ PlanningStart planning_start(const Graph& graph, const machine::Machine& machine
     PlanningStart start{.options = planner_options(machine, workers), .initial = {}};
     start.initial = planner::initial_plan(graph, start.options);
     start.options.structures = effort > 0 ? effort * start.options.structures : kFewStructures;
+    const auto times = static_cast<int>(std::clamp<int64_t>(effort, 1, kMostTimesLarger));
+    start.options.limits.operators *= static_cast<size_t>(times);
+    start.options.limits.braces *= times;
     start.options.constant_bytes = plan::constant_section(graph, start.initial).bytes;
     return start;
 }

@@ -1,10 +1,14 @@
 #include "compiler/program_limits.h"
 
 #include <algorithm>
+#include <map>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "import/npy/npy_file.h"
+#include "ir/body_value.h"
+#include "ir/injectivity.h"
 #include "ops/exchange.h"
 #include "support/error.h"
 
@@ -41,6 +45,40 @@ void expect_known_indices(const Graph& graph, const Block& block, const Node& no
                         fmt::format("takes {}, which changes while the program runs, for its index `{}`",
                                     value.name, tensor.name),
                         "an index is an input or a constant, which are checked before a call");
+        if (value.type.element != ElementType::kI32)
+            throw Error(where, node.name,
+                        fmt::format("takes {} of {} for its index `{}`, expected i32", value.name,
+                                    name(value.type.element), tensor.name),
+                        "compiled code reads indices of i32 alone");
+    }
+}
+
+/// Two iterations that write one element would leave it to the order of execution which of them counts, in a
+/// fold, too, if they differ in more than its reductions. Where an index chooses the element, its contents
+/// are checked before a call (programs/check_indices.h).
+void expect_single_writes(const Graph& graph, const Node& node, const std::string& where) {
+    const Definition* definition = node.definition();
+    if (definition == nullptr) return;
+    const TensorDecl& result = definition->tensors[static_cast<size_t>(definition->results().back())];
+    if (std::ranges::any_of(result.map, [](const ExprPtr& c) { return is_indirect(c); })) return;
+    const bool is_map = definition->monoid == Monoid::kNone;
+    const bool is_asked = definition->where && !reads_in({definition->where}).empty();
+    if (is_map && is_asked) return;
+    for (const bool is_high : {false, true}) {
+        std::map<std::string, int64_t> symbols;
+        for (const DimSymbol& symbol : graph.symbols)
+            symbols[symbol.name] = is_high ? symbol.high : symbol.low;
+        StoredPart part =
+            stored_part(*definition, bound_extents(*definition, dims_of(*definition, symbols), where));
+        if (is_asked) part.definition.where = nullptr;
+        const std::vector<TensorData> unread(definition->tensors.size());
+        BodyValue point(part.definition, part.extents, unread, where);
+        if (find_store_collision(part.definition, part.extents, point, where) != StoreCollision::kFound)
+            continue;
+        throw Error(where, node.name,
+                    fmt::format("writes an element of `{}` twice, again {}", result.name, point.iteration()),
+                    is_map ? "an operator without a reduction writes every element once"
+                           : "only iterators that are marked as reductions fold: give the map all others");
     }
 }
 
@@ -49,37 +87,25 @@ void expect_known_indices(const Graph& graph, const Block& block, const Node& no
 void expect_program(const Graph& graph, const std::string& where) {
     if (graph.outputs.empty())
         throw Error(where, "output", "is missing: nothing would be computed", "name the results: output Y");
-    for (size_t o = 0; o < graph.outputs.size(); ++o) {
-        const Value& output = graph[graph.outputs[o]];
+    for (const ValueId id : graph.outputs) {
+        const Value& output = graph[id];
         expect_array(output, where);
         if (output.kind != ValueKind::kIntermediate)
             throw Error(where, output.name,
                         fmt::format("is an output and no result of an operator, but {} {}",
-                                    output.kind == ValueKind::kInput ? "an" : "a", name(output.kind)));
-        if (std::count(graph.outputs.begin(), graph.outputs.end(), graph.outputs[o]) > 1)
-            throw Error(where, output.name, "is an output twice");
+                                    output.kind == ValueKind::kInput ? "an" : "a", name(output.kind)),
+                        "let an operator copy it to a value of another name");
     }
     for (const Value& value : graph.values)
         if (value.kind != ValueKind::kIntermediate) expect_array(value, where);
     for (const Block& block : graph.blocks) {
-        if (block.repeat > 1 && block.carried_in) {
-            const bool is_output = std::find(graph.outputs.begin(), graph.outputs.end(),
-                                             *block.carried_out) != graph.outputs.end();
-            const Value& in = graph[*block.carried_in];
-            if (in.kind != ValueKind::kIntermediate || is_output)
-                throw Error(where, block.name,
-                            fmt::format("is repeated and carries {}, {}",
-                                        is_output ? graph[*block.carried_out].name : in.name,
-                                        is_output ? "an output" : "which no operator makes"),
-                            "repetitions overwrite what is carried: let an operator before or after the "
-                            "block copy it");
-        }
         for (const Node& node : block.nodes) {
             if (node.definition() && ops::is_exchange(*node.definition()))
                 throw Error(where, node.name,
                             fmt::format("is `{}`, at which ranks meet", node.definition()->name),
                             "give the operator another name: compiling a model with --ranks makes these");
             expect_known_indices(graph, block, node, where);
+            expect_single_writes(graph, node, where);
         }
     }
 }

@@ -110,9 +110,9 @@ private:
             {};  ///< iterators of packed axes, with the lanes of each
 
         /// Of the largest access, with these extents of the iterators.
-        double bytes(const std::vector<int64_t>& extents) const;
+        double bytes(std::span<const int64_t> extents) const;
         /// How often its lines are read in tiles of these extents, which are perhaps less than the lanes.
-        double lines_read(const std::vector<int64_t>& extents) const;
+        double lines_read(std::span<const int64_t> extents) const;
     };
     struct AtPoint {
         std::vector<int64_t> extents;

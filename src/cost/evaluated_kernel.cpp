@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "cost/stopped_loops.h"
 #include "ir/iterator_use.h"
@@ -34,16 +35,33 @@ double Evaluator::OfKernel::executed_share(int at) const {
     return loop.is_divided ? executed_share_of_first(stopped, tile, workers) : cost::executed_share(stopped);
 }
 
+int64_t Evaluator::OfKernel::extent(const TiledOperator& tiled, size_t x, size_t depth) const {
+    int loop = tiled.ranges[x].loop;
+    while (loop >= 0 && depth < tiled.loops.size() && loop >= tiled.loops[depth])
+        loop = kernel_.loops[static_cast<size_t>(loop)].outer;
+    return loop >= 0 ? sizes_[static_cast<size_t>(loop)]
+                     : std::max<int64_t>(1, extent_of(tiled.op, static_cast<int>(x)));
+}
+
 std::vector<int64_t> Evaluator::OfKernel::extents(const TiledOperator& tiled, size_t depth) const {
     std::vector<int64_t> found;
-    for (size_t x = 0; x < tiled.ranges.size(); ++x) {
-        int loop = tiled.ranges[x].loop;
-        while (loop >= 0 && depth < tiled.loops.size() && loop >= tiled.loops[depth])
-            loop = kernel_.loops[static_cast<size_t>(loop)].outer;
-        found.push_back(loop >= 0 ? sizes_[static_cast<size_t>(loop)]
-                                  : std::max<int64_t>(1, extent_of(tiled.op, static_cast<int>(x))));
-    }
+    for (size_t x = 0; x < tiled.ranges.size(); ++x) found.push_back(extent(tiled, x, depth));
     return found;
+}
+
+void Evaluator::OfKernel::tabulate() {
+    extents_.clear();
+    first_extent_.clear();
+    touches_.clear();
+    for (const TiledOperator& tiled : kernel_.operators) {
+        first_extent_.push_back(extents_.size());
+        for (size_t depth = 0; depth <= tiled.loops.size(); ++depth)
+            for (size_t x = 0; x < tiled.ranges.size(); ++x) extents_.push_back(extent(tiled, x, depth));
+        for (const Tensor& tensor : facts(tiled).tensors)
+            touches_.push_back({tensor.storage, number_of(tiled)});
+    }
+    std::ranges::sort(touches_);
+    touches_.erase(std::unique(touches_.begin(), touches_.end()), touches_.end());
 }
 
 double Evaluator::OfKernel::executions(const TiledOperator& tiled, size_t depth) const {
@@ -53,6 +71,7 @@ double Evaluator::OfKernel::executions(const TiledOperator& tiled, size_t depth)
 }
 
 Evaluation Evaluator::OfKernel::evaluate(std::span<const int> leaves, const std::vector<bool>& is_tile) {
+    tabulate();
     measure_footprints();
     Evaluation sum;
     sum.levels.resize(evaluator_.capacity_.size());
@@ -116,44 +135,46 @@ void Evaluator::OfKernel::for_each_touched(
     }
 }
 
-double Evaluator::OfKernel::buffer_bytes(const std::vector<bool>& is_tile) const {
+double Evaluator::OfKernel::buffer_bytes(const std::vector<bool>& is_tile) {
+    tabulate();
     double sum = 0;
     for (const TiledOperator& tiled : kernel_.operators) {
         if (!is_tile[static_cast<size_t>(tiled.op)]) continue;
         for (size_t t = 0; t < facts(tiled).tensors.size(); ++t) {
             const Tensor& tensor = facts(tiled).tensors[t];
-            if (tensor.is_result) sum += bytes(tiled, t, extents(tiled, common_loops(tiled, tensor)));
+            if (tensor.is_result) sum += bytes(tiled, t, within(tiled, common_loops(tiled, tensor)));
         }
     }
     return sum;
 }
 
-double Evaluator::OfKernel::bytes(const TiledOperator& tiled, size_t tensor,
-                                  const std::vector<int64_t>& extents) const {
+double Evaluator::OfKernel::bytes(const TiledOperator& tiled, size_t tensor, Extents extents) const {
     const AtPoint& here = facts(tiled).points[point_];
     return std::min(facts(tiled).tensors[tensor].bytes(extents) * here.padding[tensor], here.whole[tensor]);
 }
 
 void Evaluator::OfKernel::measure_footprints() {
     footprints_.assign(kernel_.loops.size() + 1, 0);
-    std::vector<std::pair<int, double>> touched;  // by storage
+    std::vector<double> touched(evaluator_.storages_.size());  // 0: not yet
+    std::vector<int> order;
     for (size_t loop = 0; loop <= kernel_.loops.size(); ++loop) {
-        touched.clear();
         const bool is_whole = loop == kernel_.loops.size();
         for (const TiledOperator& tiled : kernel_.operators) {
             const auto at = std::ranges::find(tiled.loops, static_cast<int>(loop));
             if (!is_whole && at == tiled.loops.end()) continue;
-            const auto within =
-                extents(tiled, is_whole ? 0 : static_cast<size_t>(at - tiled.loops.begin()) + 1);
+            const Extents inside =
+                within(tiled, is_whole ? 0 : static_cast<size_t>(at - tiled.loops.begin()) + 1);
             for (size_t t = 0; t < facts(tiled).tensors.size(); ++t) {
                 const int storage = facts(tiled).tensors[t].storage;
-                const double size = bytes(tiled, t, within);
-                auto known = std::ranges::find(touched, storage, &std::pair<int, double>::first);
-                if (known == touched.end()) known = touched.insert(touched.end(), {storage, 0});
-                known->second = std::max(known->second, size);
+                const double size = bytes(tiled, t, inside);
+                double& most = touched[static_cast<size_t>(storage)];
+                if (most == 0) order.push_back(storage);
+                most = std::max(most, size);
             }
         }
-        for (const auto& [storage, size] : touched) footprints_[loop] += size;
+        for (const int storage : order)
+            footprints_[loop] += std::exchange(touched[static_cast<size_t>(storage)], 0);
+        order.clear();
     }
 }
 
@@ -172,8 +193,8 @@ bool Evaluator::OfKernel::folds(const TiledOperator& tiled, int loop) const {
 
 template <typename Move>
 void Evaluator::OfKernel::transfer_inside(const TiledOperator& tiled, const plan::Leaf& leaf,
-                                          const Definition& definition, size_t t,
-                                          const std::vector<int64_t>& extents, const Move& move) const {
+                                          const Definition& definition, size_t t, Extents extents,
+                                          const Move& move) const {
     if (!leaf.kernel->product.n || !leaf.is_given(*leaf.kernel->product.n)) return;
     const int n = plan::iterator_of(definition, leaf, *leaf.kernel->product.n);
     const Tensor& tensor = facts(tiled).tensors[t];
@@ -183,7 +204,7 @@ void Evaluator::OfKernel::transfer_inside(const TiledOperator& tiled, const plan
         1, leaf.number(kernels::parameter::kLanes) * leaf.number(kernels::parameter::kGroups));
     const int64_t all = extents[static_cast<size_t>(n)];
     if (all <= columns) return;
-    std::vector<int64_t> group = extents;
+    std::vector<int64_t> group(extents.begin(), extents.end());
     group[static_cast<size_t>(n)] = columns;
     double footprint = 0;
     for (size_t other = 0; other < facts(tiled).tensors.size(); ++other)
@@ -197,8 +218,7 @@ size_t Evaluator::OfKernel::transfer(const TiledOperator& tiled, const plan::Lea
                                      const Definition& definition, const std::set<int>& streamed,
                                      double stall, const std::vector<bool>& is_tile, Evaluation& sum) const {
     size_t farthest = 0;
-    std::vector<std::vector<int64_t>> within;  // by depth
-    for (size_t depth = 0; depth <= tiled.loops.size(); ++depth) within.push_back(extents(tiled, depth));
+    const Extents innermost = within(tiled, tiled.loops.size());
     for (size_t t = 0; t < facts(tiled).tensors.size(); ++t) {
         const Tensor& tensor = facts(tiled).tensors[t];
         if (definition.tensors[t].role == Role::kIndex) continue;
@@ -208,7 +228,7 @@ size_t Evaluator::OfKernel::transfer(const TiledOperator& tiled, const plan::Lea
             if (tensor.is_result)
                 sum.levels[evaluator_.level_of(parts)] += executions(tiled, tiled.loops.size()) *
                                                           static_cast<double>(evaluator_.workers_) *
-                                                          bytes(tiled, t, within.back());
+                                                          bytes(tiled, t, innermost);
             continue;
         }
         const bool is_streamed = streamed.contains(static_cast<int>(t));
@@ -226,7 +246,8 @@ size_t Evaluator::OfKernel::transfer(const TiledOperator& tiled, const plan::Lea
             first = common_loops(tiled, tensor);
             const double footprint =
                 first == 0 ? footprints_.back() : footprints_[static_cast<size_t>(tiled.loops[first - 1])];
-            move(evaluator_.level_of(footprint), executions(tiled, first) * bytes(tiled, t, within[first]));
+            move(evaluator_.level_of(footprint),
+                 executions(tiled, first) * bytes(tiled, t, within(tiled, first)));
         } else {
             const double whole = facts(tiled).points[point_].whole[t];
             double share = 1;
@@ -235,13 +256,13 @@ size_t Evaluator::OfKernel::transfer(const TiledOperator& tiled, const plan::Lea
             move(found_in             ? found_in(tensor)
                  : tensor.is_constant ? evaluator_.constants_
                                       : evaluator_.level_of(whole),
-                 share * tensor.lines_read(within.back()) * bytes(tiled, t, within[0]));
+                 share * tensor.lines_read(innermost) * bytes(tiled, t, within(tiled, 0)));
         }
         for (size_t j = first; j < tiled.loops.size(); ++j) {
             const int loop = tiled.loops[j];
             if (runs_with(tiled, tensor, loop)) continue;
             const double again = (trips_[static_cast<size_t>(loop)] - 1) * executions(tiled, j) *
-                                 bytes(tiled, t, within[j + 1]);
+                                 bytes(tiled, t, within(tiled, j + 1));
             const size_t level = evaluator_.level_of(footprints_[static_cast<size_t>(loop)]);
             move(level, again);
             // A product that is folded in parts is loaded before each and stored behind it. The table has
@@ -249,20 +270,18 @@ size_t Evaluator::OfKernel::transfer(const TiledOperator& tiled, const plan::Lea
             if (tensor.is_result && leaf.kernel->product.n && folds(tiled, loop))
                 sum.stalls += 2 * again * rate(level);
         }
-        transfer_inside(tiled, leaf, definition, t, within.back(), move);
+        transfer_inside(tiled, leaf, definition, t, innermost, move);
     }
     return farthest;
 }
 
 size_t Evaluator::OfKernel::common_loops(const TiledOperator& tiled, const Tensor& tensor) const {
     size_t common = tiled.loops.size();
-    for (const TiledOperator& other : kernel_.operators) {
-        const bool touches = std::ranges::any_of(
-            facts(other).tensors, [&](const Tensor& t) { return t.storage == tensor.storage; });
-        if (!touches) continue;
+    for (auto touch = std::ranges::lower_bound(touches_, Touch{tensor.storage, 0});
+         touch != touches_.end() && touch->storage == tensor.storage; ++touch) {
+        const std::vector<int>& loops = kernel_.operators[touch->op].loops;
         size_t shared = 0;
-        while (shared < common && shared < other.loops.size() && other.loops[shared] == tiled.loops[shared])
-            ++shared;
+        while (shared < common && shared < loops.size() && loops[shared] == tiled.loops[shared]) ++shared;
         common = shared;
     }
     return common;

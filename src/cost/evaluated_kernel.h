@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <span>
 
 #include "cost/evaluate.h"
 
@@ -29,8 +30,11 @@ public:
     /// it are known
     double executed_share(int at) const;
 
+    using Extents = std::span<const int64_t>;  ///< by iterator
+
     /// Extents of an operator's iterators within one trip of its first `depth` loops.
     std::vector<int64_t> extents(const lowering::TiledOperator& tiled, size_t depth) const;
+    int64_t extent(const lowering::TiledOperator& tiled, size_t x, size_t depth) const;
 
     double executions(const lowering::TiledOperator& tiled, size_t depth) const;
 
@@ -43,7 +47,7 @@ public:
     void for_each_touched(const std::vector<bool>& is_tile,
                           const std::function<void(int storage, double bytes, bool is_result)>& visit) const;
 
-    double buffer_bytes(const std::vector<bool>& is_tile) const;
+    double buffer_bytes(const std::vector<bool>& is_tile);
 
     /// The level in which a step finds a tensor; empty: as a kernel finds it that runs alone.
     std::function<size_t(const Tensor&)> found_in;
@@ -62,8 +66,18 @@ private:
     }
 
     /// Bytes of a tensor with these extents of the iterators.
-    double bytes(const lowering::TiledOperator& tiled, size_t tensor,
-                 const std::vector<int64_t>& extents) const;
+    double bytes(const lowering::TiledOperator& tiled, size_t tensor, Extents extents) const;
+
+    /// Extents of all operators at all depths, and who touches which storage: each is asked for many times.
+    void tabulate();
+    size_t number_of(const lowering::TiledOperator& tiled) const {
+        return static_cast<size_t>(&tiled - kernel_.operators.data());
+    }
+    /// As `extents`. @pre tabulated
+    Extents within(const lowering::TiledOperator& tiled, size_t depth) const {
+        const size_t iterators = tiled.ranges.size();
+        return {extents_.data() + first_extent_[number_of(tiled)] + depth * iterators, iterators};
+    }
 
     /// What one trip of each loop touches, each storage once; and the whole kernel.
     void measure_footprints();
@@ -84,19 +98,26 @@ private:
     /// is read again for every group of them, behind all rows and a panel of the others.
     template <typename Move>
     void transfer_inside(const lowering::TiledOperator& tiled, const plan::Leaf& leaf,
-                         const Definition& definition, size_t t, const std::vector<int64_t>& extents,
-                         const Move& move) const;
+                         const Definition& definition, size_t t, Extents extents, const Move& move) const;
 
-    /// Number of loops around both the operator and the others that make or read the tensor.
+    /// Number of loops around both the operator and the others that make or read the tensor. @pre tabulated
     size_t common_loops(const lowering::TiledOperator& tiled, const Tensor& tensor) const;
 
     Evaluator& evaluator_;
     const lowering::TiledKernel& kernel_;
     const size_t point_;
-    std::vector<int64_t> sizes_;      ///< by loop: values of one trip
-    std::vector<double> trips_;       ///< by loop: of the worker with most
-    std::vector<double> shares_;      ///< by loop: those of all trips
-    std::vector<double> footprints_;  ///< by loop: bytes of one trip; last: of the kernel
+    std::vector<int64_t> sizes_;        ///< by loop: values of one trip
+    std::vector<double> trips_;         ///< by loop: of the worker with most
+    std::vector<double> shares_;        ///< by loop: those of all trips
+    std::vector<double> footprints_;    ///< by loop: bytes of one trip; last: of the kernel
+    std::vector<int64_t> extents_;      ///< of each operator's iterators, by depth
+    std::vector<size_t> first_extent_;  ///< by operator: of the first depth, in `extents_`
+    struct Touch {
+        int storage;
+        size_t op;  ///< in the kernel
+        auto operator<=>(const Touch&) const = default;
+    };
+    std::vector<Touch> touches_;  ///< in ascending order
 };
 
 }  // namespace tessera::cost

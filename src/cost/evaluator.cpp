@@ -68,7 +68,7 @@ Evaluator::Evaluator(const lowering::LoweringInput& input, const lowering::Block
     }
 }
 
-double Evaluator::Tensor::bytes(const std::vector<int64_t>& extents) const {
+double Evaluator::Tensor::bytes(std::span<const int64_t> extents) const {
     double most = 0;
     for (const std::vector<int>& access : accesses) {
         double elements = 1;
@@ -78,7 +78,7 @@ double Evaluator::Tensor::bytes(const std::vector<int64_t>& extents) const {
     return most;
 }
 
-double Evaluator::Tensor::lines_read(const std::vector<int64_t>& extents) const {
+double Evaluator::Tensor::lines_read(std::span<const int64_t> extents) const {
     double times = 1;
     for (const auto& [x, factor] : lanes) {
         const auto extent = static_cast<double>(extents[static_cast<size_t>(x)]);

@@ -45,6 +45,8 @@ public:
     std::vector<ClassId> classes() const;
     /// Distinct e-nodes, in the order in which they were added. @pre is_rebuilt()
     const std::vector<TermId>& nodes(ClassId e_class) const { return at(e_class).nodes; }
+    /// Terms that have a term of the class as a child, some perhaps under several names.
+    const std::vector<TermId>& parents(ClassId e_class) const { return at(e_class).parents; }
     const ClassFacts& facts(ClassId e_class) const { return at(e_class).facts; }
     const ClassFacts& facts(TermId term) const { return facts(find(term)); }
     /// A term of the class: the first one whose number it bears.

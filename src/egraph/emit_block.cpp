@@ -1,12 +1,14 @@
 // A class becomes a value, and an e-node a node of the block. Values that the block made before keep their
 // identity where their class is still computed; two of them whose classes have become one become one value,
-// and everything that named the other names it.
+// and everything that named the other names it. Outputs, the value carried out and states are not only
+// values but names that others know: of several in one class one is computed, and the others are copies.
 #include <algorithm>
 #include <set>
 
 #include <fmt/core.h>
 
 #include "egraph/block_terms.h"
+#include "ops/copy.h"
 #include "support/error.h"
 
 namespace tessera::egraph {
@@ -29,6 +31,10 @@ public:
                 made_before_.insert(result);
                 old_values_.emplace(egraph_.find(terms_.values.at(result)), result);
             }
+        for (const CopiedValue& copy : copied_values(before_, block_, egraph_, terms_))
+            copies_.emplace(copy.value, copy.of);
+        for (const ValueId kept : kept_values(before_, block_))
+            if (!copies_.contains(kept)) old_values_[egraph_.find(terms_.values.at(kept))] = kept;
         for (const auto& [value, term] : terms_.values) {
             if (made_before_.contains(value)) continue;
             values_.emplace(egraph_.find(term), value);  // values that the block reads exist already
@@ -43,6 +49,7 @@ public:
                 if (const ClassId e_class = egraph_.find(terms_.values.at(result)); needed_.contains(e_class))
                     emit(e_class);
         for (const ValueId value : needed) emit(egraph_.find(terms_.values.at(value)));
+        for (const auto& [value, of] : copies_) add_copy(value, of);
         check_made();
         rename_users();
         drop_unmade();
@@ -181,6 +188,14 @@ private:
         new_block().nodes.push_back(std::move(node));
     }
 
+    void add_copy(ValueId value, ValueId of) {
+        new_block().nodes.push_back({.name = unused(node_names_, before_[value].name),
+                                     .op = ops::copy(before_.symbols, before_[value].type),
+                                     .operands = {of},
+                                     .results = {value},
+                                     .previous = {}});
+    }
+
     /// Whether a node of the block is the chosen e-node.
     bool is_of(const Node& node, TermId chosen) const {
         TermId term = terms_.values.at(node.results.front());
@@ -195,7 +210,8 @@ private:
     void rename_users() {
         const auto rename = [&](ValueId& value) {
             const auto term = terms_.values.find(value);
-            if (term == terms_.values.end() || !made_before_.contains(value)) return;
+            if (term == terms_.values.end() || !made_before_.contains(value) || copies_.contains(value))
+                return;
             value = values_.at(egraph_.find(term->second));
         };
         for (ValueId& output : result_.outputs) rename(output);
@@ -226,7 +242,9 @@ private:
     const BlockTerms& terms_;
     const Selection& selection_;
     std::set<ValueId> made_before_;
-    std::map<ClassId, ValueId> old_values_;  ///< the first value that the block made of the class
+    /// The value of the class that others know by its name, or the first one that the block made.
+    std::map<ClassId, ValueId> old_values_;
+    std::map<ValueId, ValueId> copies_;  ///< by value, what it is a copy of
     std::map<ClassId, ValueId> values_;
     std::set<ClassId> needed_, open_;
     std::set<std::string> value_names_, node_names_;
@@ -255,6 +273,29 @@ std::vector<ValueId> needed_values(const Graph& graph, size_t index) {
     std::sort(all.begin(), all.end());
     all.erase(std::unique(all.begin(), all.end()), all.end());
     return all;
+}
+
+std::vector<ValueId> kept_values(const Graph& graph, size_t index) {
+    const Block& block = graph.blocks[index];
+    std::vector<ValueId> all;
+    for (const StateUpdate& update : block.states) all.push_back(update.after);
+    if (block.carried_out) all.push_back(*block.carried_out);
+    all.insert(all.end(), graph.outputs.begin(), graph.outputs.end());
+    std::set<ValueId> made, seen;
+    for (const Node& node : block.nodes) made.insert(node.results.begin(), node.results.end());
+    std::erase_if(all, [&](ValueId value) { return !made.contains(value) || !seen.insert(value).second; });
+    return all;
+}
+
+std::vector<CopiedValue> copied_values(const Graph& graph, size_t block, const EGraph& egraph,
+                                       const BlockTerms& terms) {
+    std::map<ClassId, ValueId> first;
+    std::vector<CopiedValue> copies;
+    for (const ValueId value : kept_values(graph, block)) {
+        const auto [known, is_first] = first.emplace(egraph.find(terms.values.at(value)), value);
+        if (!is_first) copies.push_back({value, known->second});
+    }
+    return copies;
 }
 
 Graph with_block(const Graph& graph, size_t block, const EGraph& egraph, const BlockTerms& terms,

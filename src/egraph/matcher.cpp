@@ -28,7 +28,6 @@ bool bind(const Pattern& pattern, const Attributes& attributes, Attributes& boun
 }  // namespace
 
 void Matcher::refresh() {
-    parents_.reset();
     nodes_by_operator_.assign(graph_.operators(), {});
     for (const ClassId e_class : graph_.classes())
         for (const TermId node : graph_.nodes(e_class))
@@ -57,37 +56,14 @@ std::vector<TermId> Matcher::candidates(const Pattern& pattern) {
     return result;
 }
 
-const std::vector<TermId>& Matcher::parents(ClassId e_class) {
-    if (!parents_) {
-        parents_.emplace();
-        for (const ClassId above : graph_.classes())
-            for (const TermId node : graph_.nodes(above))
-                for (const TermId child : graph_.term(node).children) {
-                    std::vector<TermId>& nodes = (*parents_)[graph_.find(child)];
-                    if (nodes.empty() || nodes.back() != node) nodes.push_back(node);
-                }
-    }
-    return (*parents_)[e_class];
-}
-
-/// Where the pattern may begin: if it shares a bound hole, only above that.
-std::vector<TermId> Matcher::candidates(const Pattern& pattern, const Match& match) {
-    for (const Pattern& child : pattern.children)
-        if (const auto known = match.holes.find(child.hole); !child.family && known != match.holes.end())
-            return parents(graph_.find(known->second));
-    return candidates(pattern);
-}
-
-std::vector<Match> Matcher::find(const Pattern& pattern, size_t most, const std::optional<Pattern>& beside) {
+std::vector<Match> Matcher::find(const Pattern& pattern, size_t most) {
     most_ = most;
-    std::vector<Goal> rest;
-    if (beside) rest.push_back({&*beside, std::nullopt});
     for (const TermId term : candidates(pattern)) {
         if (!has_room()) break;
         const Match match{
             .root = graph_.find(term), .holes = {}, .lists = {}, .attributes = {}, .operators = {}};
         if (pattern.family)
-            solve_node(pattern, term, rest, match);
+            solve_node(pattern, term, {}, match);
         else
             solve({{&pattern, term}}, match);
     }
@@ -99,11 +75,7 @@ void Matcher::solve(std::vector<Goal> goals, Match match) {
     while (!goals.empty()) {
         const auto [pattern, term] = goals.back();
         goals.pop_back();
-        if (!term) {
-            for (const TermId node : candidates(*pattern, match)) solve_node(*pattern, node, goals, match);
-            return;
-        }
-        const ClassId e_class = graph_.find(*term);
+        const ClassId e_class = graph_.find(term);
         if (pattern->family) {
             for (const TermId node : graph_.nodes(e_class)) solve_node(*pattern, node, goals, match);
             return;

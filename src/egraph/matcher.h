@@ -16,27 +16,22 @@ public:
 
     /// Takes changes of the e-graph into account.
     void refresh();
-    /// In the order of classes and nodes; stops after `most` matches. `beside`: a second operator that has to
-    /// occur anywhere in the e-graph, with the same terms and values for the names of both; once for each
-    /// place where it does.
-    std::vector<Match> find(const Pattern& pattern, size_t most, const std::optional<Pattern>& beside = {});
+    /// In the order of classes and nodes; stops after `most` matches.
+    std::vector<Match> find(const Pattern& pattern, size_t most);
 
 private:
     struct Goal {
         const Pattern* pattern;
-        std::optional<TermId> term;  ///< empty: any
+        TermId term;
     };
     const std::optional<Attributes>& recognised(const OperatorFamily& family, OperatorId op);
     std::vector<TermId> candidates(const Pattern& pattern);
-    std::vector<TermId> candidates(const Pattern& pattern, const Match& match);
-    const std::vector<TermId>& parents(ClassId e_class);
     bool has_room() const { return found_.size() < most_; }
     void solve(std::vector<Goal> goals, Match match);
     void solve_node(const Pattern& pattern, TermId node, const std::vector<Goal>& rest, Match match);
 
     const EGraph& graph_;
     std::vector<std::vector<TermId>> nodes_by_operator_;
-    std::optional<std::map<ClassId, std::vector<TermId>>> parents_;  ///< once they have been asked for
     std::map<const OperatorFamily*, std::vector<std::optional<Attributes>>> recognised_;
     std::vector<Match> found_;
     size_t most_ = 0;

@@ -99,11 +99,6 @@ Rule::Rule(Parts parts) : parts_(std::move(parts)) {
     TESSERA_CHECK(!parts_.name.empty());
     Names known;
     collect(parts_.from, known);
-    if (parts_.beside) {
-        TESSERA_CHECK(parts_.from.family && parts_.beside->family, "rule {}: a hole is anywhere",
-                      parts_.name);
-        collect(*parts_.beside, known);
-    }
     if (const auto* to = std::get_if<Pattern>(&parts_.to)) check_makes(parts_.name, *to, known);
 }
 

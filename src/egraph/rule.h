@@ -25,10 +25,6 @@ public:
     struct Parts {
         std::string name;
         Pattern from;
-        /// A second pattern that has to occur anywhere in the e-graph for the equality to hold or to be of
-        /// use: an operator that shares holes and attributes with `from`. A hole among its children makes it
-        /// cheap to find.
-        std::optional<Pattern> beside = {};
         std::variant<Pattern, Construct, ConstructAll> to;
         std::function<bool(const EGraph&, const Match&)> condition = {};  ///< null: always
     };
@@ -38,7 +34,6 @@ public:
 
     const std::string& name() const { return parts_.name; }
     const Pattern& from() const { return parts_.from; }
-    const std::optional<Pattern>& beside() const { return parts_.beside; }
     bool holds(const EGraph& graph, const Match& match) const {
         return !parts_.condition || parts_.condition(graph, match);
     }

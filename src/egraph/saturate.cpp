@@ -61,7 +61,7 @@ private:
             RuleReport& report = report_.rules[i];
             const int doublings = std::min(report.rests, 40);
             const size_t most = options_.back_off.matches << doublings;
-            matches[i] = matcher_.find(rules_[i].from(), most + 1, rules_[i].beside());
+            matches[i] = matcher_.find(rules_[i].from(), most + 1);
             if (matches[i].size() > most) {
                 matches[i].clear();
                 rests_until_[i] =

@@ -98,4 +98,18 @@ void append_utf8(std::string& out, char32_t code_point) {
     for (size_t tail = length - 1; tail-- > 0;) put(0x80 | ((code_point >> (6 * tail)) & 0x3f));
 }
 
+std::u32string characters_of(std::string_view text) {
+    std::u32string result;
+    for (size_t at = 0; at < text.size();) {
+        const auto lead = static_cast<unsigned char>(text[at]);
+        const size_t length = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+        char32_t value = length == 1 ? lead : lead & (0x7fU >> length);
+        for (const char byte : text.substr(at + 1, length - 1))
+            value = (value << 6) | (static_cast<unsigned char>(byte) & 0x3f);
+        result.push_back(value);
+        at += length;
+    }
+    return result;
+}
+
 }  // namespace tessera::grammar

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "grammar/rule_set.h"
@@ -31,5 +32,7 @@ using ByteSequence = std::vector<ByteRange>;
 std::vector<ByteSequence> utf8_sequences(const std::vector<CodePointRange>& ranges);
 
 void append_utf8(std::string& out, char32_t code_point);
+/// The code points of a text. @pre UTF-8
+std::u32string characters_of(std::string_view text);
 
 }  // namespace tessera::grammar

@@ -5,17 +5,15 @@
 #include <utility>
 
 #include "grammar/character_ranges.h"
+#include "grammar/number_texts.h"
 #include "grammar/schema_value.h"
 #include "support/error.h"
 
 namespace tessera::grammar {
 namespace {
 
-constexpr int64_t kMostDigits = 16;
 constexpr int64_t kMostBlanks = 40;
 constexpr int64_t kMostWrittenOut = 100;
-/// Names inside each other are as deep as they are long.
-constexpr size_t kLongestName = 256;
 
 /// "a-fA-F0": characters and ranges of them
 std::vector<CodePointRange> ranges_of(std::string_view text) {
@@ -34,31 +32,11 @@ std::vector<CodePointRange> plain_characters() {
     return complement({{0, 0x1f}, {'"', '"'}, {'\\', '\\'}});
 }
 
-/// A text cut into what `other_string` takes for one character.
-std::vector<std::string> units(std::string_view text) {
-    std::vector<std::string> result;
-    for (size_t at = 0; at < text.size();) {
-        const auto lead = static_cast<unsigned char>(text[at]);
-        const size_t length = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-        std::string unit(text.substr(at, length));
-        if (unit == "\"" || unit == "\\") unit.insert(0, "\\");
-        result.push_back(std::move(unit));
-        at += length;
-    }
-    return result;
+/// A character as JSON writes it where it has to be escaped.
+std::string escaped(char32_t character) {
+    const std::string quoted = json_string(std::string(1, static_cast<char>(character)));
+    return quoted.substr(1, quoted.size() - 2);
 }
-
-char32_t code_point_of(std::string_view unit) {
-    const auto lead = static_cast<unsigned char>(unit.front());
-    char32_t value = unit.size() == 1 ? lead : lead & (0x7fu >> unit.size());
-    for (const char byte : unit.substr(1)) value = (value << 6) | (static_cast<unsigned char>(byte) & 0x3f);
-    return value;
-}
-
-struct NameTree {
-    std::map<std::string, NameTree> next;
-    bool is_name = false;
-};
 
 }  // namespace
 
@@ -134,15 +112,23 @@ NodeId JsonRules::string() {
 }
 
 NodeId JsonRules::string(int64_t least, std::optional<int64_t> most) {
-    // Written out so often, a character would take too many states.
-    const bool is_long = std::max(least, most.value_or(0)) > kMostWrittenOut;
-    const NodeId one = is_long ? shared(character_rule_, [&] { return character(); }) : character();
-    return sequence({literal("\""), repeated(one, least, most), literal("\"")});
+    const auto make = [&](NodeId one) {
+        return sequence({literal("\""), repeated(one, least, most), literal("\"")});
+    };
+    if (std::max(least, most.value_or(0)) <= kMostWrittenOut) return make(character());
+    // Written out so often, a character would take too many states, and so would the whole at each of its
+    // places.
+    const auto [rule, is_new] = long_strings_.try_emplace({least, most});
+    if (is_new) {
+        rule->second = declare("string", rules_.where);
+        define(rule->second, make(shared(character_rule_, [&] { return character(); })));
+    }
+    return call(rule->second);
 }
 
 NodeId JsonRules::integer() {
     return shared(integer_, [&] {
-        const NodeId digits = repeated(characters(ranges_of("0-9")), 0, kMostDigits - 1);
+        const NodeId digits = repeated(characters(ranges_of("0-9")), 0, kMostWholeDigits - 1);
         return sequence({optional(literal("-")),
                          choice({literal("0"), sequence({characters(ranges_of("1-9")), digits})})});
     });
@@ -152,7 +138,7 @@ NodeId JsonRules::number() {
     return shared(number_, [&] {
         const NodeId digit = characters(ranges_of("0-9"));
         const NodeId sign = characters(ranges_of("+-"));
-        const NodeId fraction = sequence({literal("."), repeated(digit, 1, kMostDigits)});
+        const NodeId fraction = sequence({literal("."), repeated(digit, 1, kMostFractionDigits)});
         const NodeId exponent =
             sequence({characters(ranges_of("eE")), optional(sign), repeated(digit, 1, 2)});
         return sequence({integer(), optional(fraction), optional(exponent)});
@@ -205,39 +191,44 @@ NodeId JsonRules::list(std::span<const NodeId> items, std::optional<NodeId> rest
     return sequence(std::move(parts));
 }
 
-NodeId JsonRules::other_string(const std::vector<std::string>& texts, const std::string& place) {
-    NameTree root;
-    for (const std::string& text : texts) {
-        if (text.size() > kLongestName)
-            throw Error(rules_.where, place,
-                        fmt::format("has a name of {} bytes, at most {} are possible beside names that the "
-                                    "schema does not give",
-                                    text.size(), kLongestName),
-                        "write \"additionalProperties\": false");
-        NameTree* tree = &root;
-        for (const std::string& unit : units(text)) tree = &tree->next[unit];
-        tree->is_name = true;
+NodeId JsonRules::network(const TextAutomaton& texts, bool in_string) {
+    Network network;
+    for (const TextAutomaton::State& state : texts.states) {
+        std::map<uint32_t, std::vector<CodePointRange>> ranges;  // all that lead to one state are one part
+        for (const TextAutomaton::Edge& edge : state.edges) ranges[edge.target].push_back(edge.characters);
+        Network::State& made = network.states.emplace_back();
+        made.is_final = state.is_final;
+        for (const auto& [target, each] : ranges)
+            made.edges.push_back({in_string ? spelled(each) : characters(each), target});
     }
-    const NodeId escaped = sequence({literal("\\"), characters(ranges_of("\"\\"))});
-    const NodeId any = repeated(choice({characters(plain_characters()), escaped}), 0, std::nullopt);
-    // Texts that go on otherwise than a name, or end before it or after it.
-    const auto others = [&](const NameTree& tree, const auto& self) -> NodeId {
-        std::vector<NodeId> ways;
-        if (!tree.is_name) ways.push_back(literal(""));
-        std::vector<CodePointRange> taken = {{0, 0x1f}, {'"', '"'}, {'\\', '\\'}};
-        std::string escapes = "\"\\";
-        for (const auto& [unit, next] : tree.next) {
-            ways.push_back(sequence({literal(unit), self(next, self)}));
-            if (unit.size() == 2 && unit.front() == '\\')
-                escapes.erase(escapes.find(unit.back()), 1);
-            else
-                taken.push_back({code_point_of(unit), code_point_of(unit)});
-        }
-        ways.push_back(sequence({characters(complement(taken)), any}));
-        if (!escapes.empty()) ways.push_back(sequence({literal("\\"), characters(ranges_of(escapes)), any}));
-        return choice(std::move(ways));
-    };
-    return sequence({literal("\""), others(root, others), literal("\"")});
+    return add(std::move(network));
+}
+
+NodeId JsonRules::spelled(const std::vector<CodePointRange>& ranges) {
+    const auto known = spelled_.find(ranges);
+    if (known != spelled_.end()) return known->second;
+    const std::vector<CodePointRange> others = complement(ranges);
+    std::vector<CodePointRange> plain = {{0, 0x1f}, {'"', '"'}, {'\\', '\\'}};
+    std::vector<NodeId> ways;
+    for (const CodePointRange& special : std::vector(plain))
+        for (char32_t c = special.first; c <= special.last; ++c)
+            if (std::none_of(others.begin(), others.end(), [&](const CodePointRange& range) {
+                    return range.first <= c && c <= range.last;
+                }))
+                ways.push_back(literal(escaped(c)));
+    plain.insert(plain.end(), others.begin(), others.end());
+    ways.push_back(characters(complement(plain)));
+    const NodeId node = choice(std::move(ways));
+    spelled_.emplace(ranges, node);
+    return node;
+}
+
+NodeId JsonRules::string_of(const TextAutomaton& texts) {
+    return sequence({literal("\""), network(texts, true), literal("\"")});
+}
+
+NodeId JsonRules::number_of(const TextAutomaton& texts) {
+    return network(texts, false);
 }
 
 RuleSet JsonRules::take(NodeId root) {

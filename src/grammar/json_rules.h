@@ -1,21 +1,24 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "grammar/limits.h"
 #include "grammar/rule_set.h"
+#include "grammar/text_automaton.h"
 
 namespace tessera::grammar {
 
 /// The parts of JSON, as rules of a grammar. Blanks are few, so that a model cannot write them for ever:
 /// after
 /// `{ [ , :` and before `} ]` comes nothing, a space, or a line break with up to 40 blanks. Numbers have up
-/// to 16 digits on each side of the point, and exponents two.
+/// to 16 digits before the point and 20 behind it, and exponents two.
 class JsonRules {
 public:
     JsonRules(const std::string& where, const Limits& limits);
@@ -37,12 +40,14 @@ public:
     NodeId string(int64_t least, std::optional<int64_t> most);  ///< so many characters
     NodeId number();
     NodeId integer();
-    NodeId value();   ///< anything
-    NodeId object();  ///< with any members
-    NodeId array();   ///< of anything
-    /// A string that is none of these texts. It has one spelling: without escapes but \" and \\.
-    /// @throws Error if one is too long
-    NodeId other_string(const std::vector<std::string>& texts, const std::string& place);
+    NodeId value();                                     ///< anything
+    NodeId object();                                    ///< with any members
+    NodeId array();                                     ///< of anything
+    NodeId nothing() { return add(CharacterClass{}); }  ///< no text at all
+    /// A string of these texts. Each has one spelling: only what has to be escaped is.
+    NodeId string_of(const TextAutomaton& texts);
+    /// These texts as they are, which are numbers.
+    NodeId number_of(const TextAutomaton& texts);
     /// `"text":` and blanks
     NodeId key(std::string_view text);
     /// `[` items `]`. `rest`: of all items behind the given ones, that many of them.
@@ -61,6 +66,8 @@ private:
     NodeId shared(Shared& rule, Make&& make);
     NodeId add(Node node);
     NodeId character();
+    NodeId network(const TextAutomaton& texts, bool in_string);
+    NodeId spelled(const std::vector<CodePointRange>& ranges);
     NodeId hexadecimal(std::string_view first, std::string_view second);
 
     RuleSet rules_;
@@ -68,6 +75,9 @@ private:
     Shared blanks_{"blanks"}, string_{"string"}, number_{"number"}, integer_{"integer"}, value_{"value"},
         object_{"object"}, array_{"array"}, character_rule_{"character"};
     std::optional<NodeId> character_;
+    std::map<std::pair<int64_t, std::optional<int64_t>>, RuleId>
+        long_strings_;  ///< by least and most characters
+    std::map<std::vector<CodePointRange>, NodeId> spelled_;
 };
 
 }  // namespace tessera::grammar

@@ -21,6 +21,7 @@ bool Matcher::advance(std::string_view bytes) {
         auto fresh = std::make_unique<StackPool>(*automaton_);
         state_ = fresh->copy(*pool_, state_);
         pool_ = std::move(fresh);
+        pool_->limit_work(most_work_);
         ++generation_;
     }
     return true;

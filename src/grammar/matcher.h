@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string_view>
 
@@ -15,13 +17,15 @@ public:
     explicit Matcher(std::shared_ptr<const Automaton> automaton);
 
     /// Takes more of the text; false, and nothing is taken, where the grammar does not allow it.
-    /// @throws Error where the text can be read in too many ways
+    /// @throws Error where the text can be read in too many ways, WorkIsLeft beyond the limit of the work
     bool advance(std::string_view bytes);
     /// Whether the text may end here.
     bool may_end() const { return pool_->may_end(state_); }
     /// Whether anything may follow.
     bool may_go_on() const { return !pool_->frames(state_).empty(); }
 
+    /// StackPool::limit_work
+    void limit_work(size_t work) { pool_->limit_work(most_work_ = work); }
     StackPool& pool() { return *pool_; }
     StackSet state() const { return state_; }
     /// Sets of stacks that were known before are unknown now, if this has become greater.
@@ -32,6 +36,7 @@ private:
     std::shared_ptr<const Automaton> automaton_;
     std::unique_ptr<StackPool> pool_;
     StackSet state_;
+    size_t most_work_ = StackPool::kMostWork;
     uint64_t generation_ = 0;
 };
 

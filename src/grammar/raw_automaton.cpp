@@ -51,6 +51,12 @@ private:
         } else if (const auto* repetition = std::get_if<Repetition>(&node)) {
             const int64_t times = std::max<int64_t>(repetition->most.value_or(repetition->least + 1), 1);
             size += of_node(repetition->part, depth) * std::min(times, kInlined + 1);
+        } else if (const auto* network = std::get_if<Network>(&node)) {
+            for (const Network::State& state : network->states)
+                for (const Network::Edge& edge : state.edges) {
+                    size += of_node(edge.part, depth);
+                    if (size > kInlined) return kTooLarge;
+                }
         }
         return std::min(size, kTooLarge);
     }
@@ -170,6 +176,17 @@ private:
             node(rules_.rules[reference.rule].body, from, to);
         else
             raw_.states[from].calls.push_back({reference.rule, to});
+    }
+
+    void add(const Network& network, StateId from, StateId to) {
+        std::vector<StateId> states;
+        for (size_t i = 0; i < network.states.size(); ++i) states.push_back(add_state());
+        if (!states.empty()) raw_.empty_edges[from].push_back(states.front());
+        for (size_t i = 0; i < states.size(); ++i) {
+            for (const Network::Edge& edge : network.states[i].edges)
+                node(edge.part, states[i], states[edge.target]);
+            if (network.states[i].is_final) raw_.empty_edges[states[i]].push_back(to);
+        }
     }
 
     const RuleSet& rules_;

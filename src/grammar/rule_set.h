@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -15,7 +16,7 @@ struct CodePointRange {
     char32_t first = 0;
     char32_t last = 0;
 
-    bool operator==(const CodePointRange&) const = default;
+    auto operator<=>(const CodePointRange&) const = default;
 };
 
 /// Index into RuleSet::nodes, or RuleSet::rules.
@@ -53,7 +54,22 @@ struct Reference {
     RuleId rule = 0;
     bool operator==(const Reference&) const = default;
 };
-using Node = std::variant<Literal, CharacterClass, Sequence, Choice, Repetition, Reference>;
+/// A finite automaton whose edges are parts, from the first of its states. Without states there is no text.
+struct Network {
+    struct Edge {
+        NodeId part = 0;
+        uint32_t target = 0;
+        bool operator==(const Edge&) const = default;
+    };
+    struct State {
+        std::vector<Edge> edges;
+        bool is_final = false;
+        bool operator==(const State&) const = default;
+    };
+    std::vector<State> states;
+    bool operator==(const Network&) const = default;
+};
+using Node = std::variant<Literal, CharacterClass, Sequence, Choice, Repetition, Reference, Network>;
 
 struct Rule {
     std::string name;

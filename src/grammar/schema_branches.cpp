@@ -107,6 +107,35 @@ bool are_apart(const SchemaValue& a, const SchemaValue& b, const ResolveReferenc
     return are_apart_within(a, b, resolve, kDepth, work);
 }
 
+bool is_object_alone(const SchemaValue* schema) {
+    return schema->is(Kind::kObject) && types_of(*schema) == std::set<std::string>{"object"};
+}
+
+Separation separate(const SchemaValue& schema, const SchemaValue& other, bool are_objects) {
+    if (!schema.is(Kind::kObject) || !other.is(Kind::kObject)) return {};
+    if (!are_objects && !is_object_alone(&schema)) return {};
+    const auto required_by = [](const SchemaValue& one) {
+        const SchemaValue* list = one.find("required");
+        return list == nullptr ? std::vector<SchemaValue>() : list->items;
+    };
+    const SchemaValue* others = other.find("additionalProperties");
+    const SchemaValue* properties = other.find("properties");
+    if (others != nullptr && others->is_false() && other.find("patternProperties") == nullptr)
+        for (const SchemaValue& item : required_by(schema))
+            if (properties == nullptr || properties->find(item.text) == nullptr)
+                return {.is_possible = true, .absent = {}};
+    for (const SchemaValue& item : required_by(other))
+        if (!requires_property(schema, item.text)) return {.is_possible = true, .absent = item.text};
+    return {};
+}
+
+SchemaValue without_member(const std::string& name, const std::string& place) {
+    const SchemaValue never{.kind = Kind::kBoolean, .text = "false", .items = {}, .keys = {}, .place = place};
+    const SchemaValue properties{
+        .kind = Kind::kObject, .text = {}, .items = {never}, .keys = {name}, .place = place};
+    return {.kind = Kind::kObject, .text = {}, .items = {properties}, .keys = {"properties"}, .place = place};
+}
+
 bool has_type(const SchemaValue& value, const SchemaValue& schema) {
     const std::vector<std::string> stated = stated_types(schema);
     if (stated.empty()) return true;
@@ -119,6 +148,12 @@ bool has_type(const SchemaValue& value, const SchemaValue& schema) {
 const SchemaValue* fixed_values(const SchemaValue& schema) {
     const SchemaValue* value = schema.find("const");
     return value != nullptr ? value : schema.find("enum");
+}
+
+std::vector<SchemaValue> listed_values(const SchemaValue& schema) {
+    if (const SchemaValue* value = schema.find("const")) return {*value};
+    const SchemaValue* list = schema.find("enum");
+    return list == nullptr ? std::vector<SchemaValue>() : list->items;
 }
 
 }  // namespace tessera::grammar

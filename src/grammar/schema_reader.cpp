@@ -5,54 +5,34 @@
 #include <charconv>
 #include <cmath>
 
-#include "grammar/integer_range.h"
 #include "grammar/schema_branches.h"
+#include "grammar/schema_keywords.h"
 #include "support/error.h"
 #include "support/shown.h"
+
+// Every value is one of a conjunction: schemas that must all hold. What they refer to and what `allOf` lists
+// joins them; of `anyOf` and `oneOf` one way for each branch, which joins, too. What is left are leaves,
+// whose keywords are then read together, type by type.
+//
+//     {"$ref": "#/$defs/a", "anyOf": [x, y]}   ->   a and x   |   a and y
+//
+// Conjunctions of several schemas are rules, made once each, so schemas may refer to themselves.
 
 namespace tessera::grammar {
 namespace {
 
 using Kind = SchemaValue::Kind;
 
-/// They say something about a value, and nothing about which values there are.
-constexpr std::array<std::string_view, 15> kRemarks = {
-    "title",    "description", "default", "examples",    "$schema", "$id",         "$comment", "deprecated",
-    "readOnly", "writeOnly",   "$defs",   "definitions", "$anchor", "$vocabulary", "strict"};
-/// They are followed, each where its type is possible.
-constexpr std::array<std::string_view, 22> kFollowed = {"type",
-                                                        "enum",
-                                                        "const",
-                                                        "anyOf",
-                                                        "oneOf",
-                                                        "allOf",
-                                                        "$ref",
-                                                        "properties",
-                                                        "required",
-                                                        "additionalProperties",
-                                                        "items",
-                                                        "prefixItems",
-                                                        "minItems",
-                                                        "maxItems",
-                                                        "minLength",
-                                                        "maxLength",
-                                                        "minimum",
-                                                        "maximum",
-                                                        "exclusiveMinimum",
-                                                        "exclusiveMaximum",
-                                                        "uniqueItems",
-                                                        "minProperties"};
 constexpr std::array<std::string_view, 7> kTypes = {"object",  "array",   "string", "number",
                                                     "integer", "boolean", "null"};
-/// Digits of an integer: see JsonRules.
-constexpr int64_t kLargest = 9'999'999'999'999'999;
 constexpr int64_t kMostCounted = 10'000;
 /// Schemas and values that are looked at to tell branches of one list apart.
 constexpr int64_t kMostBranchWork = 1'000'000;
+constexpr size_t kMostConjunctions = 20'000;
 
 template <typename List>
-bool holds(const List& list, std::string_view text) {
-    return std::find(list.begin(), list.end(), text) != list.end();
+bool holds(const List& list, const typename List::value_type& item) {
+    return std::find(list.begin(), list.end(), item) != list.end();
 }
 
 }  // namespace
@@ -61,59 +41,38 @@ void SchemaReader::fail(const SchemaValue& at, std::string problem, std::string 
     throw Error(where_, shown(at.place), std::move(problem), std::move(advice));
 }
 
+NodeId SchemaReader::nothing(const Schemas& leaves, const SchemaValue& at, const std::string& problem,
+                             const std::string& advice) {
+    if (leaves.size() == 1) fail(at, problem, advice);
+    return rules_.nothing();
+}
+
 const SchemaValue& SchemaReader::expect(const SchemaValue& value, Kind kind, const char* expected) const {
     if (!value.is(kind)) fail(value, fmt::format("is {}, expected {}", shown(value.json()), expected));
     return value;
 }
 
 RuleSet SchemaReader::read() && {
-    const NodeId root = rule_of(root_, "schema");
+    const NodeId root = rule_of({{&root_}, {}}, "schema");
     // One after the other, and not inside each other: references may make a long chain.
     while (!open_.empty()) {
-        const SchemaValue* schema = open_.back();
+        const Conjunction conjunction = std::move(open_.back());
         open_.pop_back();
-        rules_.define(referred_[schema], value(*schema));
+        rules_.define(rule_numbers_[conjunction], value(conjunction));
     }
     return rules_.take(root);
 }
 
-NodeId SchemaReader::rule_of(const SchemaValue& schema, const std::string& name) {
-    const auto known = referred_.find(&schema);
-    if (known != referred_.end()) return rules_.call(known->second);
-    const RuleId rule = rules_.declare(name, where_);
-    referred_.emplace(&schema, rule);
-    open_.push_back(&schema);
-    return rules_.call(rule);
-}
-
-void SchemaReader::refuse_unknown(const SchemaValue& schema) const {
-    for (size_t i = 0; i < schema.keys.size(); ++i) {
-        const std::string& key = schema.keys[i];
-        const SchemaValue& item = schema.items[i];
-        if (holds(kRemarks, key)) continue;
-        if (key == "format")
-            fail(item, fmt::format("the format {} is not supported", shown(item.json())),
-                 "leave it out, and check the text afterwards");
-        if (key == "pattern")
-            fail(item, "patterns are not supported",
-                 "leave it out, or write the whole as a grammar (--grammar)");
-        if (key == "uniqueItems" && item.is_true())
-            fail(item, "is not supported: a grammar does not compare items", "leave it out");
-        if (key == "minProperties" && item.text != "0")
-            fail(item, "is not supported", "name the members in `required`");
-        if (!holds(kFollowed, key))
-            fail(item, "is not supported, and would be ignored",
-                 "leave it out, or write the whole as a grammar");
+NodeId SchemaReader::rule_of(const Conjunction& conjunction, const std::string& name) {
+    const auto [known, is_new] = rule_numbers_.try_emplace(conjunction);
+    if (is_new) {
+        if (rule_numbers_.size() > kMostConjunctions)
+            fail(*conjunction.all.back(), "makes too many combinations of schemas",
+                 "write fewer anyOf inside of allOf");
+        known->second = rules_.declare(name, where_);
+        open_.push_back(conjunction);
     }
-}
-
-void SchemaReader::expect_alone(const SchemaValue& schema, std::string_view keyword, bool allows_type) const {
-    for (size_t i = 0; i < schema.keys.size(); ++i) {
-        const std::string& key = schema.keys[i];
-        if (key == keyword || holds(kRemarks, key) || (allows_type && key == "type")) continue;
-        fail(schema.items[i], fmt::format("beside {} is not supported", keyword),
-             fmt::format("write it inside of {}, or leave it out", keyword));
-    }
+    return rules_.call(known->second);
 }
 
 const SchemaValue& SchemaReader::target(const SchemaValue& schema) const {
@@ -144,204 +103,244 @@ const SchemaValue& SchemaReader::target(const SchemaValue& schema) const {
     return *at;
 }
 
-NodeId SchemaReader::reference(const SchemaValue& schema) {
-    expect_alone(schema, "$ref", false);
-    const SchemaValue& referred = target(schema);
-    return rule_of(referred, referred.place.substr(referred.place.rfind('.') + 1));
+/// Behind references that say nothing else.
+const SchemaValue& SchemaReader::resolved(const SchemaValue& schema) {
+    const auto says_more = [&](const SchemaValue& one) {
+        for (size_t i = 0; i < one.keys.size(); ++i)
+            if (one.keys[i] != "$ref" &&
+                use_of_keyword(one.keys[i], one.items[i], where_) != KeywordUse::kRemark)
+                return true;
+        return false;
+    };
+    Schemas passed;
+    const SchemaValue* at = &schema;
+    while (at->is(Kind::kObject) && at->find("$ref") != nullptr && !says_more(*at)) {
+        const auto [known, is_new] = resolved_.try_emplace(at, nullptr);
+        if (!is_new && known->second == nullptr)
+            fail(*at, "leads back to itself", "give its recursion an end");
+        if (!is_new) {
+            at = known->second;
+            break;
+        }
+        passed.push_back(at);
+        at = &target(*at);
+    }
+    for (const SchemaValue* one : passed) resolved_[one] = at;
+    return *at;
 }
 
-NodeId SchemaReader::branches(const SchemaValue& list, bool only_one) {
-    const std::vector<SchemaValue>& all = expect(list, Kind::kList, "a list of schemas").items;
-    if (all.empty()) fail(list, "is empty, expected at least one schema");
-    const auto resolve = [&](const SchemaValue& branch) -> const SchemaValue& {
-        return branch.is(Kind::kObject) && branch.find("$ref") != nullptr ? target(branch) : branch;
-    };
-    int64_t work = kMostBranchWork;
-    for (size_t i = 0; only_one && i < all.size(); ++i)
-        for (size_t j = 0; j < i; ++j) {
-            if (are_apart(all[i], all[j], resolve, work)) continue;
-            if (work <= 0) fail(list, "has too many branches to tell whether two might hold", "write anyOf");
-            fail(list, fmt::format("branches {} and {} might both hold, and only one may", j, i),
-                 "write anyOf, or require a property with another `const` in each branch");
+NodeId SchemaReader::value(const SchemaValue& schema) {
+    // What brings in other schemas may come back to this one.
+    const bool combines =
+        schema.is(Kind::kObject) && (schema.find("$ref") != nullptr || schema.find("allOf") != nullptr);
+    const SchemaValue& behind = resolved(schema);
+    if (combines) return rule_of({{&behind}, {}}, behind.place.substr(behind.place.rfind('.') + 1));
+    if (schema.is_false()) fail(schema, "is false: no value is allowed");
+    return value(Conjunction{{&schema}, {}});
+}
+
+NodeId SchemaReader::value(const Conjunction& conjunction) {
+    const Flat flat = flatten(conjunction);
+    if (flat.allows_nothing) return rules_.nothing();
+    if (!flat.lists.empty()) return branches(conjunction, flat);
+    return flat.leaves.empty() ? rules_.value() : leaf(flat.leaves);
+}
+
+NodeId SchemaReader::joined(const Conjunction& conjunction) {
+    if (conjunction.all.empty()) return rules_.value();
+    return conjunction.all.size() == 1 ? value(*conjunction.all.front()) : rule_of(conjunction, "all");
+}
+
+SchemaReader::Flat SchemaReader::flatten(const Conjunction& conjunction) {
+    Flat flat;
+    // Schemas that are being looked into stay on the stack below what they hold.
+    std::vector<std::pair<const SchemaValue*, bool>> stack;
+    std::map<const SchemaValue*, bool> is_open;
+    for (size_t i = conjunction.all.size(); i-- > 0;) stack.emplace_back(conjunction.all[i], false);
+    while (!stack.empty()) {
+        auto& [schema, is_entered] = stack.back();
+        if (is_entered) {
+            is_open[schema] = false;
+            stack.pop_back();
+            continue;
         }
+        const auto [known, is_new] = is_open.emplace(schema, true);
+        if (!is_new) {
+            if (known->second) fail(*schema, "leads back to itself", "give its recursion an end");
+            stack.pop_back();
+            continue;
+        }
+        is_entered = true;
+        Schemas next;
+        meet(*schema, conjunction, flat, next);
+        for (size_t i = next.size(); i-- > 0;) stack.emplace_back(next[i], false);
+    }
+    return flat;
+}
+
+/// Adds what a schema says to `flat`, and what must hold beside it to `next`.
+void SchemaReader::meet(const SchemaValue& schema, const Conjunction& within, Flat& flat, Schemas& next) {
+    if (schema.is_true()) return;
+    flat.allows_nothing = flat.allows_nothing || schema.is_false();
+    if (schema.is_false()) return;
+    expect(schema, Kind::kObject, "a schema");
+    spend(schema, 1 + schema.keys.size());
+    bool is_leaf = false;
+    for (size_t i = 0; i < schema.keys.size(); ++i)
+        is_leaf = use_of_keyword(schema.keys[i], schema.items[i], where_) == KeywordUse::kFollowed || is_leaf;
+    if (is_leaf) flat.leaves.push_back(&schema);
+    if (schema.find("$ref") != nullptr) next.push_back(&target(schema));
+    if (const SchemaValue* list = schema.find("allOf"))
+        for (const SchemaValue& item : expect(*list, Kind::kList, "a list of schemas").items)
+            next.push_back(&item);
+    for (const char* keyword : {"anyOf", "oneOf"})
+        if (const SchemaValue* list = schema.find(keyword); list != nullptr && !holds(within.taken, list)) {
+            if (expect(*list, Kind::kList, "a list of schemas").items.empty())
+                fail(*list, "is empty, expected at least one schema");
+            flat.lists.push_back(list);
+        }
+}
+
+/// Whether a schema still restricts anything where a branch of the taken lists stands beside it.
+bool SchemaReader::says_something(const SchemaValue& schema, const Schemas& taken) const {
+    if (!schema.is(Kind::kObject)) return !schema.is_true();
+    for (size_t i = 0; i < schema.keys.size(); ++i)
+        if (use_of_keyword(schema.keys[i], schema.items[i], where_) != KeywordUse::kRemark &&
+            !holds(taken, &schema.items[i]))
+            return true;
+    return false;
+}
+
+NodeId SchemaReader::branches(const Conjunction& conjunction, const Flat& flat) {
+    const SchemaValue& list = *flat.lists.front();
+    const bool only_one = list.place.ends_with("oneOf");
+    Conjunction beside{{}, conjunction.taken};
+    beside.taken.push_back(&list);
+    for (const SchemaValue* schema : conjunction.all)
+        if (says_something(*schema, beside.taken)) beside.all.push_back(schema);
+    const auto resolve = [&](const SchemaValue& branch) -> const SchemaValue& { return resolved(branch); };
+    const bool are_objects = std::any_of(flat.leaves.begin(), flat.leaves.end(), is_object_alone);
+    int64_t work = kMostBranchWork;
     std::vector<NodeId> ways;
-    for (const SchemaValue& branch : all)
-        if (!branch.is_false()) ways.push_back(value(branch));
+    for (size_t i = 0; i < list.items.size(); ++i) {
+        const SchemaValue& branch = list.items[i];
+        Conjunction next = beside;
+        next.all.push_back(&branch);
+        for (size_t j = 0; only_one && j < list.items.size(); ++j) {
+            if (j == i || are_apart(branch, list.items[j], resolve, work)) continue;
+            if (work <= 0) fail(list, "has too many branches to tell whether two might hold", "write anyOf");
+            const Separation separation = separate(resolved(branch), resolved(list.items[j]), are_objects);
+            if (!separation.is_possible)
+                fail(list,
+                     fmt::format("branches {} and {} might both hold, and only one may", std::min(i, j),
+                                 std::max(i, j)),
+                     "write anyOf, or require a property with another `const` in each branch");
+            if (!separation.absent) continue;
+            const auto [absent, is_new] = absent_.try_emplace(*separation.absent);
+            if (is_new) absent->second = without_member(*separation.absent, list.place);
+            if (!holds(next.all, &absent->second)) next.all.push_back(&absent->second);
+        }
+        if (branch.is_false()) continue;
+        ways.push_back(next.all.size() == 1 ? value(branch) : rule_of(next, "branch"));
+    }
     if (ways.empty()) fail(list, "allows nothing");
     return rules_.choice(std::move(ways));
 }
 
-/// Blanks as everywhere; texts and numbers as the schema has them.
-NodeId SchemaReader::literal(const SchemaValue& value) {
-    if (!value.is(Kind::kList) && !value.is(Kind::kObject)) return rules_.literal(value.json());
-    std::vector<NodeId> items;
-    for (size_t i = 0; i < value.items.size(); ++i) {
-        const NodeId item = literal(value.items[i]);
-        items.push_back(value.is(Kind::kObject) ? rules_.sequence({rules_.key(value.keys[i]), item}) : item);
-    }
-    if (value.is(Kind::kList)) return rules_.list(items, std::nullopt, 0, std::nullopt);
-    std::vector<Member> members;
-    for (const NodeId item : items) members.push_back({item, true});
-    return between_braces(members, std::nullopt, value.place);
-}
-
-NodeId SchemaReader::fixed(const SchemaValue& schema) {
-    const char* keyword = schema.find("const") != nullptr ? "const" : "enum";
-    expect_alone(schema, keyword, true);
-    const SchemaValue& given = *fixed_values(schema);
-    std::vector<NodeId> ways;
-    if (keyword == std::string_view("const")) {
-        if (has_type(given, schema)) ways.push_back(literal(given));
-    } else {
-        for (const SchemaValue& item : expect(given, Kind::kList, "a list of values").items)
-            if (has_type(item, schema)) ways.push_back(literal(item));
-    }
-    if (ways.empty()) fail(given, "has no value of the type that the schema names");
-    return rules_.choice(std::move(ways));
-}
-
-std::set<std::string> SchemaReader::types(const SchemaValue& schema) const {
-    std::set<std::string> result;
-    if (const SchemaValue* type = schema.find("type")) {
+std::set<std::string> SchemaReader::types(const Schemas& leaves) const {
+    std::optional<std::set<std::string>> stated;
+    for (const SchemaValue* schema : leaves) {
+        const SchemaValue* type = schema->find("type");
+        if (type == nullptr) continue;
+        std::set<std::string> names;
         const auto add = [&](const SchemaValue& name) {
             if (!name.is(Kind::kText) || !holds(kTypes, name.text))
                 fail(name,
                      fmt::format("is {}, expected object, array, string, number, integer, boolean or null",
                                  shown(name.json())));
-            result.insert(name.text);
+            names.insert(name.text);
+            if (name.text == "number") names.insert("integer");
         };
         if (type->is(Kind::kList))
             for (const SchemaValue& item : type->items) add(item);
         else
             add(*type);
-        if (result.empty()) fail(*type, "names no type");
-        if (result.contains("number")) result.erase("integer");
-        return result;
+        if (names.empty()) fail(*type, "names no type");
+        if (stated)
+            std::erase_if(*stated, [&](const std::string& name) { return !names.contains(name); });
+        else
+            stated = std::move(names);
     }
-    const auto has = [&](std::initializer_list<const char*> keywords) {
-        return std::any_of(keywords.begin(), keywords.end(),
-                           [&](const char* keyword) { return schema.find(keyword) != nullptr; });
-    };
-    if (has({"properties", "required", "additionalProperties"})) result.insert("object");
-    if (has({"items", "prefixItems", "minItems", "maxItems"})) result.insert("array");
-    if (has({"minLength", "maxLength"})) result.insert("string");
-    if (has({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})) result.insert("number");
-    return result;
+    if (!stated) {
+        const auto has = [&](std::initializer_list<const char*> keywords) {
+            return std::any_of(leaves.begin(), leaves.end(), [&](const SchemaValue* schema) {
+                return std::any_of(keywords.begin(), keywords.end(),
+                                   [&](const char* keyword) { return schema->find(keyword) != nullptr; });
+            });
+        };
+        stated.emplace();
+        if (has({"properties", "required", "additionalProperties", "patternProperties", "propertyNames",
+                 "minProperties", "maxProperties", "unevaluatedProperties"}))
+            stated->insert("object");
+        if (has({"items", "prefixItems", "minItems", "maxItems"})) stated->insert("array");
+        if (has({"minLength", "maxLength", "pattern", "format"})) stated->insert("string");
+        if (has({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}))
+            stated->insert("number");
+    }
+    if (stated->contains("number")) stated->erase("integer");
+    return *stated;
 }
 
-NodeId SchemaReader::value(const SchemaValue& schema) {
-    if (schema.is_true()) return rules_.value();
-    if (schema.is_false()) fail(schema, "is false: no value is allowed");
-    expect(schema, Kind::kObject, "a schema");
-    refuse_unknown(schema);
-    if (schema.find("$ref") != nullptr) return reference(schema);
-    if (fixed_values(schema) != nullptr) return fixed(schema);
-    for (const char* keyword : {"anyOf", "oneOf", "allOf"}) {
-        const SchemaValue* list = schema.find(keyword);
-        if (list == nullptr) continue;
-        expect_alone(schema, keyword, false);
-        if (keyword == std::string_view("allOf") && list->items.size() > 1)
-            fail(*list, "is not supported with several schemas", "write them as one");
-        return branches(*list, keyword == std::string_view("oneOf"));
-    }
-    const std::set<std::string> names = types(schema);
-    if (names.empty()) return rules_.value();
+NodeId SchemaReader::leaf(const Schemas& leaves) {
+    const std::set<std::string> names = types(leaves);
+    const bool states_type = std::any_of(leaves.begin(), leaves.end(), [](const SchemaValue* schema) {
+        return schema->find("type") != nullptr;
+    });
+    for (const SchemaValue* schema : leaves)
+        if (fixed_values(*schema) != nullptr) return fixed(leaves, *schema);
+    if (names.empty() && !states_type) return rules_.value();
+    if (names.empty()) return nothing(leaves, *leaves.front(), "allows no type");
     std::vector<NodeId> ways;
-    for (const std::string& name : names) ways.push_back(of_type(schema, name));
+    for (const std::string& name : names) ways.push_back(of_type(leaves, name));
     return rules_.choice(std::move(ways));
 }
 
-NodeId SchemaReader::of_type(const SchemaValue& schema, std::string_view type) {
-    if (type == "object") return object(schema);
-    if (type == "array") return array(schema);
-    if (type == "string") return string(schema);
-    if (type == "integer") return integer(schema);
+NodeId SchemaReader::of_type(const Schemas& leaves, std::string_view type) {
+    if (type == "object") return object(leaves);
+    if (type == "array") return array(leaves);
+    if (type == "string") return string(leaves);
+    if (type == "integer") return number(leaves, true);
+    if (type == "number") return number(leaves, false);
     if (type == "null") return rules_.literal("null");
-    if (type == "boolean") return rules_.choice({rules_.literal("true"), rules_.literal("false")});
-    for (const char* keyword : {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
-        if (const SchemaValue* bound = schema.find(keyword))
-            fail(*bound, "is supported for integers alone", "write \"type\": \"integer\", or leave it out");
-    return rules_.number();
+    return rules_.choice({rules_.literal("true"), rules_.literal("false")});
 }
 
-std::optional<int64_t> SchemaReader::count(const SchemaValue& schema, const char* keyword) const {
+std::optional<int64_t> SchemaReader::count(const SchemaValue& schema, const char* keyword,
+                                           bool is_most) const {
     const SchemaValue* value = schema.find(keyword);
     if (value == nullptr) return std::nullopt;
-    int64_t result = -1;
+    double real = -1;
     const std::string& text = value->text;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), result);
-    if (!value->is_number() || error != std::errc() || end != text.data() + text.size() || result < 0 ||
-        result > kMostCounted)
+    if (value->is_number()) std::from_chars(text.data(), text.data() + text.size(), real);
+    const bool is_whole = real >= 0 && real == std::floor(real);
+    // A larger limit allows what is written up to this one.
+    if (is_whole && is_most) real = std::min(real, static_cast<double>(kMostCounted));
+    if (!is_whole || real > kMostCounted)
         fail(*value,
              fmt::format("is {}, expected an integer from 0 to {}", shown(value->json()), kMostCounted));
-    return result;
+    return static_cast<int64_t>(real);
 }
 
-NodeId SchemaReader::string(const SchemaValue& schema) {
-    const auto least = count(schema, "minLength"), most = count(schema, "maxLength");
-    if (!least && !most) return rules_.string();
-    if (most && least.value_or(0) > *most) fail(*schema.find("maxLength"), "is below minLength");
-    return rules_.string(least.value_or(0), most);
-}
-
-std::optional<int64_t> SchemaReader::bound(const SchemaValue& schema, const char* keyword, bool is_low,
-                                           bool is_exclusive) const {
-    const SchemaValue* value = schema.find(keyword);
-    if (value == nullptr) return std::nullopt;
-    if (!value->is_number()) fail(*value, fmt::format("is {}, expected a number", shown(value->json())));
-    int64_t whole = 0;
-    const std::string& text = value->text;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), whole);
-    bool is_whole = error == std::errc() && end == text.data() + text.size();
-    if (!is_whole) {
-        double real = 0;
-        std::from_chars(text.data(), text.data() + text.size(), real);
-        const double inside = is_low ? std::ceil(real) : std::floor(real);
-        whole = inside > 1e17 ? kLargest + 1 : inside < -1e17 ? -kLargest - 1 : static_cast<int64_t>(inside);
-        is_whole = inside == real;
+/// The narrowest of all of them.
+std::pair<int64_t, std::optional<int64_t>> SchemaReader::counts(const Schemas& leaves, const char* least,
+                                                                const char* most) const {
+    int64_t low = 0;
+    std::optional<int64_t> high;
+    for (const SchemaValue* schema : leaves) {
+        low = std::max(low, count(*schema, least, false).value_or(0));
+        if (const auto value = count(*schema, most, true)) high = std::min(high.value_or(*value), *value);
     }
-    whole = std::clamp(whole, -kLargest - 1, kLargest + 1);
-    if (is_exclusive && is_whole) whole += is_low ? 1 : -1;
-    return whole;
-}
-
-NodeId SchemaReader::integer(const SchemaValue& schema) {
-    std::optional<int64_t> low = bound(schema, "minimum", true, false);
-    if (const auto other = bound(schema, "exclusiveMinimum", true, true))
-        low = std::max(low.value_or(*other), *other);
-    std::optional<int64_t> high = bound(schema, "maximum", false, false);
-    if (const auto other = bound(schema, "exclusiveMaximum", false, true))
-        high = std::min(high.value_or(*other), *other);
-    if (!low && !high) return rules_.integer();
-    const int64_t first = std::max(low.value_or(-kLargest), -kLargest);
-    const int64_t last = std::min(high.value_or(kLargest), kLargest);
-    if (first > last)
-        fail(schema, "allows no integer",
-             fmt::format("of up to 16 digits, those from {} to {} are left", first, last));
-    return integer_range(rules_, first, last);
-}
-
-NodeId SchemaReader::array(const SchemaValue& schema) {
-    const auto least = count(schema, "minItems"), most = count(schema, "maxItems");
-    if (most && least.value_or(0) > *most) fail(*schema.find("maxItems"), "is below minItems");
-    std::vector<NodeId> first;
-    const SchemaValue* prefix = schema.find("prefixItems");
-    if (prefix != nullptr)
-        for (const SchemaValue& item : expect(*prefix, Kind::kList, "a list of schemas").items) {
-            if (most && static_cast<int64_t>(first.size()) == *most) break;
-            first.push_back(value(item));
-        }
-    const SchemaValue* items = schema.find("items");
-    if (items != nullptr && items->is(Kind::kList))
-        fail(*items, "is a list, expected a schema", "write prefixItems");
-    std::optional<NodeId> rest;
-    if (items != nullptr ? !items->is_false() : first.empty())
-        rest = items == nullptr ? rules_.value() : value(*items);
-    if (!rest && least.value_or(0) > static_cast<int64_t>(first.size())) {
-        if (items != nullptr) fail(*schema.find("minItems"), "is more than the items that are allowed");
-        rest = rules_.value();
-    }
-    return rules_.list(first, rest, least.value_or(0), most);
+    return {low, high};
 }
 
 }  // namespace tessera::grammar

@@ -22,8 +22,6 @@ constexpr StackSet kUnknown = ~StackSet{0};
 constexpr uint32_t kNoRow = ~uint32_t{0};
 /// Rules inside each other: deeper texts are not taken.
 constexpr uint32_t kMostDepth = 2000;
-/// Frames that a piece of work looks at: a token, or a mask of a vocabulary. It takes tenths of a second.
-constexpr size_t kMostWork = size_t{1} << 22;
 constexpr size_t kMostEntries = size_t{1} << 19;
 
 uint64_t mixed(uint64_t hash, uint64_t value) {
@@ -45,8 +43,19 @@ StackPool::StackPool(const Automaton& automaton)
     intern(end);
 }
 
+void StackPool::begin_work() {
+    work_ = 0;
+    if (!std::exchange(is_closing_, false)) return;
+    for (const StateId state : touched_) found_[state] = kUnknown;
+    touched_.clear();
+    called_.clear();
+    std::fill(is_called_.begin(), is_called_.end(), false);
+    for (Draft& draft : returns_) draft = {};
+}
+
 void StackPool::count_work(size_t work) {
     work_ += work;
+    if (work_ > most_work_ && most_work_ < kMostWork) throw WorkIsLeft{};
     if (work_ > kMostWork || entries_.size() > kMostEntries)
         throw Error("grammar", "", "can be read in too many ways here",
                     "make it less ambiguous: let no two alternatives begin with the same long text");
@@ -167,6 +176,7 @@ void StackPool::expand() {
 }
 
 StackSet StackPool::close(std::span<const Frame> kernel, bool holds_end) {
+    is_closing_ = true;
     for (const Frame& frame : kernel) take(frame, holds_end);
     expand();
     Draft result{.frames = {}, .holds_end = holds_end};
@@ -175,6 +185,7 @@ StackSet StackPool::close(std::span<const Frame> kernel, bool holds_end) {
         found_[state] = kUnknown;
     }
     touched_.clear();
+    is_closing_ = false;
     return intern(result);
 }
 

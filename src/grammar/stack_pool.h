@@ -20,6 +20,10 @@ struct Frame {
     bool operator==(const Frame&) const = default;
 };
 
+/// Thrown where a piece of work comes to a limit below StackPool::kMostWork. What was done is remembered, so
+/// that doing it again takes less.
+struct WorkIsLeft {};
+
 /// Sets of stacks of an automaton: all ways in which the text so far may be read. A stack holds the state of
 /// the rule that is being read, and the states at which those that called it go on. A set is a list of
 /// frames, at most one for each state; sets below are shared:
@@ -41,9 +45,14 @@ public:
     StackSet start();
     /// These stacks and no others. @pre the states of the frames have edges with bytes
     StackSet set_of(std::vector<Frame> frames);
-    /// Begins a piece of work, which has a limit of its own: the functions that make sets count it.
-    void begin_work() { work_ = 0; }
-    /// After one more byte. @throws Error beyond the limits of the pool
+    /// Frames that a piece of work looks at: a token, or a mask of a vocabulary. The largest ones take
+    /// seconds.
+    static constexpr size_t kMostWork = size_t{1} << 22;
+    /// Begins a piece of work: the functions that make sets count it. Also after one was broken off.
+    void begin_work();
+    /// Of the pieces that begin from now on. @pre work <= kMostWork
+    void limit_work(size_t work) { most_work_ = work; }
+    /// After one more byte. @throws Error beyond the limits of the pool, WorkIsLeft beyond that of the work
     StackSet step(StackSet set, uint8_t byte);
     /// What is left where frames of `below` have come to the end of their rules.
     StackSet go_on(StackSet below);
@@ -93,6 +102,8 @@ private:
     std::vector<StackSet> steps_;  ///< rows of class_count
     std::vector<uint32_t> rows_;   ///< by set; of `steps_`
     size_t work_ = 0;
+    size_t most_work_ = kMostWork;
+    bool is_closing_ = false;
 
     // Of `close`, kept for their memory.
     std::vector<StackSet> found_;  ///< by state

@@ -87,8 +87,10 @@ double round_to(ElementType type, double value) {
     if (is_integer(type)) {
         const IntegerRange limits = range(type);
         if (std::isnan(value)) return value;
+        // Integers have one zero.
         return std::clamp(std::trunc(value), static_cast<double>(limits.low),
-                          static_cast<double>(limits.high));
+                          static_cast<double>(limits.high)) +
+               0.0;
     }
     const auto single = static_cast<float>(value);
     if (type == ElementType::kF16) return round_to_f16(single);

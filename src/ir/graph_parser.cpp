@@ -1,12 +1,15 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <memory>
 
 #include <fmt/core.h>
 
+#include "ir/f32_number.h"
 #include "ir/graph.h"
 #include "ir/graph_text.h"
+#include "ir/lexer.h"
 #include "ir/text_scanner.h"
 #include "support/error.h"
 
@@ -33,6 +36,15 @@ std::vector<Line> lines_of(std::string_view text) {
             lines.push_back({line.substr(first), number});
     }
     return lines;
+}
+
+/// Graphs are computed in f32, in which such a number would be infinite, or 0.
+void expect_f32(std::string_view text, double number, const std::string& where) {
+    if (fits_f32(number)) return;
+    throw Error(where, std::string(text),
+                fmt::format("is a number that f32 does not hold: it would be {}",
+                            std::fabs(number) < 1 ? "0" : "infinite"),
+                "f32 holds magnitudes from 1.5e-45 to 3.4e38; write `inf` for infinity");
 }
 
 class GraphParser {
@@ -75,7 +87,7 @@ private:
         else if (line.take("node"))
             node(line);
         else if (line.take("output"))
-            graph_.outputs = values(line);
+            output(line);
         else
             line.fail_expecting(
                 "symbol, point, input, constant, state, value, block, update, node or output");
@@ -171,6 +183,15 @@ private:
         return all;
     }
 
+    /// Several lines name more and more of them.
+    void output(TextScanner& line) {
+        for (const ValueId value : values(line)) {
+            if (std::ranges::find(graph_.outputs, value) != graph_.outputs.end())
+                throw Error(line.where(), graph_[value].name, "is an output twice");
+            graph_.outputs.push_back(value);
+        }
+    }
+
     void block(TextScanner& line) {
         Block block{.name = line.name("the name of a block")};
         if (line.take("repeat")) block.repeat = line.integer("how often");
@@ -236,7 +257,15 @@ private:
         const std::string_view number = next.substr(0, next.find_first_of(", \t"));
         if (number.find_first_of(".en") == std::string_view::npos && !number.starts_with('-'))
             return line.integer("a number or text");
-        return line.real("a number or text");
+        const double real = line.real("a number or text");
+        expect_f32(number, real, line.where());
+        return real;
+    }
+
+    void expect_f32_numbers() const {
+        const std::string where = scanner().where();
+        for (const Token& token : tokenize(lines_[next_].text, where))
+            if (token.kind == Token::Kind::kReal) expect_f32(token.text, token.real, where);
     }
 
     /// All lines that belong to it, from the current one on; leaves the last one current.
@@ -244,8 +273,10 @@ private:
         if (!first.rest().starts_with("op"))
             first.fail_expecting("an operator: `composite`, or `op` and what follows");
         std::string text;
-        for (; next_ < lines_.size() && is_definition_line(next_, text.empty()); ++next_)
+        for (; next_ < lines_.size() && is_definition_line(next_, text.empty()); ++next_) {
+            expect_f32_numbers();
             text += std::string(lines_[next_].text) + '\n';
+        }
         --next_;
         return std::make_shared<const Definition>(parse_definition(text, first.where()));
     }

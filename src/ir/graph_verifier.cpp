@@ -37,8 +37,10 @@ public:
             visible_[i] =
                 graph_.values[i].kind == ValueKind::kInput || graph_.values[i].kind == ValueKind::kConstant;
         for (const Block& block : graph_.blocks) check_block(block);
+        std::set<ValueId> outputs;
         for (const ValueId output : graph_.outputs) {
             check_id(output, "outputs");
+            if (!outputs.insert(output).second) fail(graph_[output].name, "is an output twice");
             if (!is_visible(output)) fail(graph_[output].name, "is an output that no block makes");
         }
     }
@@ -220,6 +222,10 @@ private:
     void check_operand(const Block& block, const Node& node, ValueId operand) const {
         check_id(operand, node.name);
         const Value& value = graph_[operand];
+        if (!is_visible(operand) && value.kind == ValueKind::kState)
+            fail(node.name,
+                 fmt::format("reads the state {}, which block {} does not update", value.name, block.name),
+                 "a state that is only read is an input");
         if (!is_visible(operand))
             fail(node.name, fmt::format("reads {}, which nothing before it has made", value.name));
         if (value.kind == ValueKind::kConstant && value.repetitions() != 1 &&

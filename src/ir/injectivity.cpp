@@ -240,4 +240,18 @@ StoreCollision find_store_collision(const Definition& definition, const BoundExt
     return searched == extents.iterators ? StoreCollision::kNone : StoreCollision::kUnknown;
 }
 
+StoredPart stored_part(const Definition& definition, const BoundExtents& extents) {
+    StoredPart part{definition, extents};
+    const std::vector<int> results = definition.results();
+    for (size_t r = 0; r + 1 < results.size(); ++r)
+        part.definition.tensors[static_cast<size_t>(results[r])].role = Role::kIn;
+    const std::vector<int> asked = definition.where ? iterators_in(definition.where) : std::vector<int>{};
+    for (size_t x = 0; x < definition.iterators.size(); ++x) {
+        if (!definition.iterators[x].is_reduction) continue;
+        part.extents.iterators[x] = 1;
+        if (std::ranges::binary_search(asked, static_cast<int>(x))) part.definition.where = nullptr;
+    }
+    return part;
+}
+
 }  // namespace tessera

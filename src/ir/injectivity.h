@@ -19,4 +19,14 @@ enum class StoreCollision : uint8_t {
 StoreCollision find_store_collision(const Definition& definition, const BoundExtents& extents,
                                     BodyValue& point, const std::string& where);
 
+/// What decides where a fold stores: its definition and its box without the reduction iterators. Two
+/// iterations of it that meet would have to be folded together though no iterator says so, which compiled
+/// code does not do. `softmax_sum`: of its last result, which uses all parallel iterators. A predicate of
+/// reduction iterators is left out. For a map it is the map itself.
+struct StoredPart {
+    Definition definition;
+    BoundExtents extents;
+};
+StoredPart stored_part(const Definition& definition, const BoundExtents& extents);
+
 }  // namespace tessera

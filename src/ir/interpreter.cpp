@@ -147,14 +147,20 @@ private:
             double& folded = largest_score.values[target(results[0])];
             folded = largest(folded, score());
         });
-        for_each_executed(held, [&] {
-            sum.values[target(results[1])] += std::exp(score() - largest_score.values[target(results[0])]);
-        });
+        // e^(score - maximum), or nothing if the score is -inf: then the iteration is left out.
+        const auto weight_here = [&]() -> std::optional<double> {
+            const double here = score();
+            if (here == identity(Monoid::kSoftmaxSum)) return std::nullopt;
+            return std::exp(here - largest_score.values[target(results[0])]);
+        };
+        for_each_executed(held, [&] { sum.values[target(results[1])] += weight_here().value_or(0); });
         for_each_executed(nothing_held(), [&] {
-            const double weight = std::exp(score() - largest_score.values[target(results[0])]);
+            const std::optional<double> weight = weight_here();
+            if (!weight) return;
             const bool is_rounded = definition_.weights != ElementType::kF32;  // else float64
             weighted.values[target(results[2])] +=
-                (is_rounded ? round_to(definition_.weights, weight) : weight) * value(definition_.body[1], 0);
+                (is_rounded ? round_to(definition_.weights, *weight) : *weight) *
+                value(definition_.body[1], 0);
         });
         return {std::move(largest_score), std::move(sum), std::move(weighted)};
     }

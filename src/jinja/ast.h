@@ -79,13 +79,13 @@ struct Call {
 };
 struct FilterCall {
     std::string name;
-    Filter filter;
+    Filter filter;        ///< null: there is none of this name, which is an error where it is reached
     ExpressionPtr input;  ///< absent in {% filter %} and {% set %}: what the block gives
     CallArguments arguments;
 };
 struct TestCall {
     std::string name;
-    Test test;
+    Test test;  ///< likewise
     ExpressionPtr input;
     CallArguments arguments;
 };

@@ -194,6 +194,7 @@ Value Evaluator::evaluate(const FilterCall& node, Position position, Frame& fram
     const Value input = evaluate(node.input, frame);
     const Arguments given = arguments(node.arguments, position, frame);
     context_.set_position(position);
+    if (node.filter == nullptr) context_.fail(fmt::format("there is no filter `{}`", node.name));
     return node.filter(context_, input, given);
 }
 
@@ -201,6 +202,7 @@ bool Evaluator::evaluate(const TestCall& node, Position position, Frame& frame) 
     const Value input = evaluate(node.input, frame);
     const Arguments given = arguments(node.arguments, position, frame);
     context_.set_position(position);
+    if (node.test == nullptr) context_.fail(fmt::format("there is no test `{}`", node.name));
     return node.test(context_, input, given);
 }
 

@@ -172,6 +172,7 @@ Value Evaluator::filtered(const std::vector<FilterCall>& filters, Value value, P
     for (const FilterCall& filter : filters) {
         const Arguments given = arguments(filter.arguments, position, frame);
         context_.set_position(position);
+        if (filter.filter == nullptr) context_.fail(fmt::format("there is no filter `{}`", filter.name));
         value = filter.filter(context_, value, given);
     }
     return value;

@@ -80,12 +80,14 @@ ExpressionPtr ExpressionParser::make(Position position, Expression::Node node) c
 
 ExpressionPtr ExpressionParser::expression(bool with_condition) {
     const Nesting nesting(*this);
+    const size_t known = unknown();
     ExpressionPtr value = disjunction();
     while (with_condition && tokens_.at_name("if")) {
         const Position position = tokens_.take().position;
         ExpressionPtr condition = disjunction();
         ExpressionPtr no = tokens_.skip_name("else") ? expression() : nullptr;
         value = make(position, Conditional{std::move(condition), std::move(value), std::move(no)});
+        allow_unknown(known);
     }
     return value;
 }

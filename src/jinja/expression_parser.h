@@ -3,6 +3,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "jinja/ast.h"
 #include "jinja/token_stream.h"
@@ -23,9 +24,17 @@ public:
     ExpressionPtr tuple(bool with_condition = true);
     /// What follows the name of a filter or of a macro: "(a, b=c)".
     CallArguments arguments();
-    /// The name of a filter, which must be known, and its arguments; the input is absent.
+    /// The name of a filter and its arguments; the input is absent.
     FilterCall filter();
     Target target(bool several);
+
+    /// Filters and tests that there are not. As in Jinja2 they are an error when the template is read, but
+    /// not in branches, which may never be taken: there they are one when they are reached.
+    size_t unknown() const { return unknown_.size(); }
+    /// All behind the first `count` are in a branch.
+    void allow_unknown(size_t count) { unknown_.resize(count); }
+    /// @throws Error naming the first that is in no branch
+    void refuse_unknown() const;
 
     /// Names that were read since the last call.
     std::set<std::string> take_names() { return std::exchange(names_, {}); }
@@ -41,6 +50,12 @@ private:
 
     private:
         ExpressionParser& parser_;
+    };
+
+    struct Unknown {
+        Position position;
+        std::string problem;
+        std::string advice;
     };
 
     ExpressionPtr make(Position position, Expression::Node node) const;
@@ -65,6 +80,7 @@ private:
     TokenStream& tokens_;
     int depth_ = 0;
     std::set<std::string> names_;
+    std::vector<Unknown> unknown_;
 };
 
 }  // namespace tessera::jinja

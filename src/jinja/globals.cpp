@@ -1,11 +1,11 @@
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "jinja/bound_arguments.h"
 #include "jinja/builtins.h"
+#include "jinja/format_time.h"
 #include "jinja/operators.h"
 
 // Functions that every template can call.
@@ -84,29 +84,13 @@ Value raise_exception(Context& context, const Arguments& given) {
     context.fail("the model's template refuses the conversation: " + to_text(context, bound.at(0)).bytes());
 }
 
-/// The time in a form of `strftime`. Only what has one meaning in every C library.
 Value strftime_now(Context& context, const Arguments& given) {
     const BoundArguments bound(context, "strftime_now", given, {"format"});
     (void)bound.at(0);
     const std::string form = bound.text_or(0, "").bytes();
     if (!context.now()) context.fail("`strftime_now` needs a clock, and there is none");
-    const std::tm now = context.now()();
-    std::string text;
-    for (size_t i = 0; i < form.size(); ++i) {
-        if (form[i] != '%') {
-            text += form[i];
-            continue;
-        }
-        const char kind = i + 1 < form.size() ? form[++i] : '\0';
-        if (std::string_view("aAbBcdHIjmMpSUwWxXyYeFTDRuVG%").find(kind) == std::string_view::npos ||
-            kind == '\0')
-            context.fail("`strftime_now` does not support its format");
-        const char single[] = {'%', kind, '\0'};
-        std::array<char, 128> buffer{};
-        text.append(buffer.data(), std::strftime(buffer.data(), buffer.size(), single, &now));
-        context.allocate(buffer.size());
-    }
-    return context.make(Text(std::move(text)));
+    context.allocate(longest_time(form));
+    return context.make(Text(format_time(form, context.now()())));
 }
 
 struct NamedFunction {

@@ -18,12 +18,13 @@ constexpr std::string_view kKnown =
 
 class Parser {
 public:
-    Parser(std::string_view source, const std::string& where)
-        : tokens_(lex(source, where), where), expressions_(tokens_) {}
+    Parser(std::vector<Token> tokens, const std::string& where)
+        : tokens_(std::move(tokens), where), expressions_(tokens_) {}
 
     Body run() {
         Body body = statements({});
         if (tokens_.peek().kind != TokenKind::kEnd) tokens_.fail_expected("the end of the template");
+        expressions_.refuse_unknown();
         return body;
     }
 
@@ -114,6 +115,7 @@ private:
 
     If if_block() {
         If result;
+        const size_t known = expressions_.unknown();
         while (true) {
             ExpressionPtr condition = expressions_.tuple(false);
             end_block();
@@ -125,6 +127,7 @@ private:
                 result.otherwise = statements({"endif"});
             }
             tokens_.expect_name("endif");
+            expressions_.allow_unknown(known);
             return result;
         }
     }
@@ -258,10 +261,27 @@ private:
     int loops_ = 0;
 };
 
+/// Texts of expressions that follow each other are one.
+std::string literal_text(const std::vector<Token>& tokens) {
+    std::string text;
+    TokenKind before = TokenKind::kEnd;
+    for (const Token& token : tokens) {
+        const bool is_text = token.kind == TokenKind::kString;
+        if (is_text || token.kind == TokenKind::kData) {
+            if (!text.empty() && !(is_text && before == TokenKind::kString)) text += '\0';
+            text += token.text;
+        }
+        before = token.kind;
+    }
+    return text;
+}
+
 }  // namespace
 
-Body parse(std::string_view source, const std::string& where) {
-    return Parser(source, where).run();
+ParsedTemplate parse(std::string_view source, const std::string& where) {
+    std::vector<Token> tokens = lex(source, where);
+    std::string literals = literal_text(tokens);
+    return {Parser(std::move(tokens), where).run(), std::move(literals)};
 }
 
 }  // namespace tessera::jinja

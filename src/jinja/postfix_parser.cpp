@@ -49,10 +49,16 @@ FilterCall ExpressionParser::filter() {
     const std::string name = tokens_.expect_any_name("the name of a filter");
     const Filter found = find_filter(name);
     if (found == nullptr)
-        tokens_.fail(position, fmt::format("there is no filter `{}`", name), nearest(name, filter_names()));
+        unknown_.push_back(
+            {position, fmt::format("there is no filter `{}`", name), nearest(name, filter_names())});
     FilterCall call{name, found, nullptr, {}};
     if (tokens_.at_operator("(")) call.arguments = arguments();
     return call;
+}
+
+void ExpressionParser::refuse_unknown() const {
+    if (!unknown_.empty())
+        tokens_.fail(unknown_.front().position, unknown_.front().problem, unknown_.front().advice);
 }
 
 ExpressionPtr ExpressionParser::subscript(ExpressionPtr value) {
@@ -123,7 +129,8 @@ ExpressionPtr ExpressionParser::test(ExpressionPtr value) {
     const std::string name = tokens_.expect_any_name("the name of a test");
     const Test found = find_test(name);
     if (found == nullptr)
-        tokens_.fail(named_at, fmt::format("there is no test `{}`", name), nearest(name, test_names()));
+        unknown_.push_back(
+            {named_at, fmt::format("there is no test `{}`", name), nearest(name, test_names())});
     TestCall call{name, found, std::move(value), {}};
     const Token& next = tokens_.peek();
     const bool begins_value = next.kind == TokenKind::kName || next.kind == TokenKind::kString ||

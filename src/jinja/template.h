@@ -29,8 +29,12 @@ class Template {
 public:
     /// `where` names the template in errors.
     /// @throws Error "WHERE:ROW:COLUMN: ..." for a template that is not well-formed, and for one with a
-    /// statement, filter or test that there is not
+    /// statement that there is not, or a filter or test outside of branches
     static Template parse(std::string_view source, std::string where);
+
+    /// Everything that the template itself can write as one piece: its data, and the texts of its
+    /// expressions, with a zero byte between two of them.
+    const std::string& literal_text() const;
 
     /// The text, which knows what of it is foreign (see jinja/text.h).
     /// @throws Error with row and column where Jinja2 raises an exception, where the template refuses the

@@ -13,7 +13,6 @@
 #include "kernels/parameters.h"
 #include "kernels/product_types.h"
 #include "lowering/leaf.h"
-#include "movement/identifier.h"
 #include "support/error.h"
 
 namespace tessera::kernels::combine {
@@ -139,7 +138,7 @@ movement::Body combined_softmax(const lowering::LeafScope& scope, const CombineP
     const movement::ValuePtr origin = movement::apply_value(
         Function::kSelect, {movement::apply_value(Function::kEqual, {accumulated(largest), masked}),
                             movement::number_value(0), accumulated(largest)});
-    const std::string tile = scope.names.fresh(movement::identifier(scope.node.name) + "_weights");
+    const std::string tile = scope.names.fresh("weights_of_" + scope.node.name);
     body.push_back({movement::LocalTile{tile, scope.storage.input().plan.workers}});
     workers.each(
         {movement::Store{

@@ -201,7 +201,7 @@ movement::Body lower_softmax(const lowering::LeafScope& scope, const LoopPlan& p
     const double minus_infinity = identity(Monoid::kMax);
     /// One fold over the reductions; `value` sees the iterators of one iteration.
     const auto fold = [&](Monoid monoid, int tensor, const std::vector<int>& loops, bool vectorised,
-                          double outside, const auto& value) {
+                          double outside, const auto& value, const auto& condition) {
         lowering::LeafLoops elements(scope, loops);
         lowering::LeafLoops inner(scope, plan.reductions);
         std::vector<movement::Index> at = outer.values();
@@ -218,7 +218,7 @@ movement::Body lower_softmax(const lowering::LeafScope& scope, const LoopPlan& p
         movement::Body part;
         part.push_back({movement::Declare{name_of_fold, monoid, lanes ? plan.lanes : 1}});
         for (movement::Statement& s :
-             inner.around({{movement::Accumulate{name_of_fold, monoid, value(values), predicate(values)}}})) {
+             inner.around({{movement::Accumulate{name_of_fold, monoid, value(values), condition(values)}}})) {
             part.push_back(std::move(s));
         }
         part.push_back({lowering::store_to(tensor, accumulated(name_of_fold, false), values)});
@@ -235,13 +235,22 @@ movement::Body lower_softmax(const lowering::LeafScope& scope, const LoopPlan& p
             movement::apply_value(Function::kSub, {score(values), lowering::load_result(results[0], values)});
         return movement::apply_value(Function::kExp, {std::move(below)});
     };
-    fold(Monoid::kMax, results[0], {}, false, minus_infinity, score);
-    fold(Monoid::kSum, results[1], {}, false, 0, weight);
-    fold(Monoid::kSum, results[2], value_loops, true, 0, [&](const lowering::ValueScope& values) {
+    // A score of -inf leaves its iteration out, as the predicate does.
+    const auto has_weight = [&](const lowering::ValueScope& values) {
+        movement::ValuePtr is_finite = movement::apply_value(
+            Function::kNotEqual, {score(values), movement::number_value(minus_infinity)});
+        movement::ValuePtr where = predicate(values);
+        return where ? movement::apply_value(Function::kAnd, {std::move(where), std::move(is_finite)})
+                     : is_finite;
+    };
+    fold(Monoid::kMax, results[0], {}, false, minus_infinity, score, predicate);
+    fold(Monoid::kSum, results[1], {}, false, 0, weight, has_weight);
+    const auto weighted = [&](const lowering::ValueScope& values) {
         return movement::apply_value(Function::kMul,
                                      {movement::rounded_value(definition.weights, weight(values)),
                                       lowering::to_value(definition.body[1], values)});
-    });
+    };
+    fold(Monoid::kSum, results[2], value_loops, true, 0, weighted, has_weight);
     return outer.around(std::move(body));
 }
 

@@ -7,7 +7,6 @@
 #include "kernels/parameters.h"
 #include "kernels/product_meaning.h"
 #include "movement/call_text.h"
-#include "movement/identifier.h"
 #include "support/error.h"
 
 namespace tessera::kernels {
@@ -49,9 +48,10 @@ SoftmaxRoles roles_of(const lowering::LeafScope& scope) {
 /// for m: {
 ///     largest = max(max[m], scores[m, s]); origin = largest, 0 where everything is masked
 ///     factor = e^(max[m] - origin); max[m] = largest
-///     for s: scores[m, s] = e^(scores[m, s] - origin)
-///     sum[m] = sum[m] * factor + sum of scores[m, s]
-///     for lanes d: result[m, d] = result[m, d] * factor + sum of rounded(scores[m, s]) * V[s, d] }
+///     for s: scores[m, s] = e^(scores[m, s] - origin), -1 where it is masked
+///     sum[m] = sum[m] * factor + sum of scores[m, s] >= 0
+///     for lanes d: result[m, d] = result[m, d] * factor + sum of rounded(scores[m, s]) * V[s, d], for the
+///     same s }
 movement::Body softmax_meaning(const SoftmaxCall& c) {
     constexpr const char *kLargest = "call.max", *kOrigin = "call.origin", *kFactor = "call.factor",
                          *kSum = "call.sum", *kValues = "call.values";
@@ -66,8 +66,10 @@ movement::Body softmax_meaning(const SoftmaxCall& c) {
     const auto over_s = [&](movement::Statement statement) {
         return movement::Statement{movement::For{s, movement::Index(0), c.s, 1, {std::move(statement)}}};
     };
-    const auto accumulated = [](const char* name, Monoid monoid, movement::ValuePtr value) {
-        return movement::Statement{movement::Accumulate{name, monoid, std::move(value), nullptr}};
+    const auto accumulated = [](const char* name, Monoid monoid, movement::ValuePtr value,
+                                movement::ValuePtr condition = nullptr) {
+        return movement::Statement{
+            movement::Accumulate{name, monoid, std::move(value), std::move(condition)}};
     };
     const auto product = [](movement::ValuePtr a, movement::ValuePtr b) {
         return movement::apply_value(Function::kMul, {std::move(a), std::move(b)});
@@ -79,9 +81,19 @@ movement::Body softmax_meaning(const SoftmaxCall& c) {
     };
     const movement::ValuePtr masked = movement::apply_value(
         Function::kNegate, {std::make_shared<const movement::ValueExpr>(movement::ValueExpr{Infinity{}})});
-    const movement::ValuePtr origin = movement::apply_value(
-        Function::kSelect, {movement::apply_value(Function::kEqual, {accumulator_value(kLargest), masked}),
-                            movement::number_value(0), accumulator_value(kLargest)});
+    const auto unless_masked = [&](movement::ValuePtr score_or_maximum, double otherwise,
+                                   movement::ValuePtr value) {
+        return movement::apply_value(
+            Function::kSelect,
+            {movement::apply_value(Function::kEqual, {std::move(score_or_maximum), masked}),
+             movement::number_value(otherwise), std::move(value)});
+    };
+    const movement::ValuePtr origin =
+        unless_masked(accumulator_value(kLargest), 0, accumulator_value(kLargest));
+    // A weight that is NaN counts.
+    const movement::ValuePtr is_executed = movement::apply_value(
+        Function::kNot,
+        {movement::apply_value(Function::kLess, {load_value(score), movement::number_value(0)})});
     movement::Body rows = {
         {movement::Declare{kLargest, Monoid::kMax}},
         accumulated(kLargest, Monoid::kMax, load_value(max)),
@@ -91,17 +103,19 @@ movement::Body softmax_meaning(const SoftmaxCall& c) {
         {movement::Declare{kFactor, Monoid::kSum}},
         accumulated(kFactor, Monoid::kSum, below_origin(load_value(max))),
         {movement::Store{max, 0, accumulator_value(kLargest)}},
-        over_s({movement::Store{score, 0, below_origin(load_value(score))}}),
+        over_s({movement::Store{score, 0,
+                                unless_masked(load_value(score), -1, below_origin(load_value(score)))}}),
         {movement::Declare{kSum, Monoid::kSum}},
         accumulated(kSum, Monoid::kSum, product(load_value(sum), accumulator_value(kFactor))),
-        over_s(accumulated(kSum, Monoid::kSum, load_value(score))),
+        over_s(accumulated(kSum, Monoid::kSum, load_value(score), is_executed)),
         {movement::Store{sum, 0, accumulator_value(kSum)}}};
     movement::Body values = {
         {movement::Declare{kValues, Monoid::kSum, c.lanes}},
         accumulated(kValues, Monoid::kSum, product(load_value(result, 1), accumulator_value(kFactor))),
         over_s(accumulated(kValues, Monoid::kSum,
                            product(movement::rounded_value(c.weights, load_value(score)),
-                                   factor_value(c.v, group, movement::Index::variable(s))))),
+                                   factor_value(c.v, group, movement::Index::variable(s))),
+                           is_executed)),
         {movement::Store{result, 1, accumulator_value(kValues)}}};
     rows.push_back({movement::VectorFor{d, movement::Index(0), c.d, c.lanes, std::move(values)}});
     return {{movement::For{m, movement::Index(0), c.m, 1, std::move(rows)}}};
@@ -137,7 +151,7 @@ movement::Body lower_softmax_tile(const lowering::LeafScope& scope,
         throw Error(scope.node.name, "stream", "needs an operand as its value", "use the micro-kernel loops");
 
     lowering::LeafLoops loops(scope, roles.others);
-    const std::string tile = scope.names.fresh(movement::identifier(scope.node.name) + "_scores");
+    const std::string tile = scope.names.fresh("scores_of_" + scope.node.name);
 
     // The scores, masked, a row at a time with lanes along the positions.
     lowering::LeafLoops rows(scope, roles.m >= 0 ? std::vector<int>{roles.m} : std::vector<int>{});

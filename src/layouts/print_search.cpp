@@ -16,6 +16,13 @@ std::string summary(const Search& search) {
                        name(search.result.status));
 }
 
+std::string cut_short(const Search& search) {
+    if (search.saturation.stop != egraph::StopReason::kSaturated)
+        return fmt::format("stopped at {} e-nodes, the {}", search.saturation.nodes,
+                           name(search.saturation.stop));
+    return search.result.status == extraction::Status::kOptimal ? "" : "not proved to be the cheapest";
+}
+
 std::string print(const Search& search) {
     const egraph::EGraph& graph = search.graph.egraph;
     std::string text = fmt::format(

@@ -8,6 +8,9 @@
 namespace tessera::llm {
 namespace {
 
+/// Words and marks of a beginning do not go on behind it.
+const std::string kInFront = "\n";
+
 /// The last character of a text; steps back over at most three continuation bytes.
 Utf8Step last_character(std::string_view text) {
     for (size_t size = std::min<size_t>(4, text.size()); size > 1; --size) {
@@ -52,6 +55,13 @@ bool foreign_within(std::span<const TextRange> foreign, TextRange range) {
     return first != foreign.end() && first->begin < range.end;
 }
 
+/// Whether all bytes of `range` are in one of the ranges.
+bool is_foreign(std::span<const TextRange> foreign, TextRange range) {
+    const auto first = std::partition_point(foreign.begin(), foreign.end(),
+                                            [&](const TextRange& each) { return each.end <= range.begin; });
+    return first != foreign.end() && first->begin <= range.begin && range.end <= first->end;
+}
+
 /// Where the next foreign byte is, from `at` on. @pre one follows
 size_t end_of_own(std::span<const TextRange> foreign, size_t at) {
     const auto first = std::partition_point(foreign.begin(), foreign.end(),
@@ -62,11 +72,17 @@ size_t end_of_own(std::span<const TextRange> foreign, size_t at) {
 /// The ranges as a part of the text sees them.
 std::vector<TextRange> within(std::span<const TextRange> foreign, TextRange part) {
     std::vector<TextRange> inside;
-    for (const TextRange& each : foreign)
-        if (foreign_within({&each, 1}, part))
-            inside.push_back(
-                {std::max(each.begin, part.begin) - part.begin, std::min(each.end, part.end) - part.begin});
+    auto each = std::partition_point(foreign.begin(), foreign.end(),
+                                     [&](const TextRange& other) { return other.end <= part.begin; });
+    for (; each != foreign.end() && each->begin < part.end; ++each)
+        inside.push_back(
+            {std::max(each->begin, part.begin) - part.begin, std::min(each->end, part.end) - part.begin});
     return inside;
+}
+
+/// Whether foreign text cannot spell it.
+bool is_control_token(const AddedToken& token, const ForeignText& foreign) {
+    return token.special || std::binary_search(foreign.control.begin(), foreign.control.end(), token.id);
 }
 
 }  // namespace
@@ -92,15 +108,22 @@ std::vector<AddedTokenSplitter::Found> AddedTokenSplitter::find(std::string_view
                                                                 const PatternSet& patterns,
                                                                 const std::vector<size_t>& tokens,
                                                                 bool parse_special,
-                                                                std::span<const TextRange> foreign) const {
+                                                                const ForeignText& foreign) const {
     std::vector<Found> found;
     size_t covered = 0;  // up to here the text belongs to earlier tokens
     for (size_t at = 0; at < text.size();) {
         auto match = patterns.longest_prefix(text.substr(at));
-        if (match && tokens_[tokens[match->pattern]].special &&
-            foreign_within(foreign, {at, at + match->size}))
-            match = patterns.longest_prefix(text.substr(at, end_of_own(foreign, at) - at));
-        if (!match) {
+        if (match && is_control_token(tokens_[tokens[match->pattern]], foreign) &&
+            foreign_within(foreign.ranges, {at, at + match->size})) {
+            const size_t own = end_of_own(foreign.ranges, at) - at;
+            if (own == 0 && is_foreign(foreign.ranges, {at, at + match->size}) && parse_special) {
+                found.push_back({&tokens_[tokens[match->pattern]], {at, at + match->size}, true});
+                covered = at += match->size;
+                continue;
+            }
+            match = patterns.longest_prefix(text.substr(at, own));
+        }
+        if (!match || tokens_[tokens[match->pattern]].in_model) {
             ++at;
             continue;
         }
@@ -123,57 +146,84 @@ std::vector<AddedTokenSplitter::Found> AddedTokenSplitter::find(std::string_view
 /// Normalising moves bytes, so that ranges of the raw text say nothing about the normalised one. The n-th
 /// special token of the one is that of the other, as long as both have the same ones; otherwise all of them
 /// are text where a part is foreign.
-std::vector<AddedTokenSplitter::Found> AddedTokenSplitter::find_normalized(
-    std::string_view raw, std::string_view normalized, bool parse_special,
-    std::span<const TextRange> foreign) const {
+std::vector<AddedTokenSplitter::Found> AddedTokenSplitter::find_normalized(std::string_view raw,
+                                                                           std::string_view normalized,
+                                                                           bool parse_special,
+                                                                           const ForeignText& foreign) const {
     std::vector<Found> found = find(normalized, normalized_patterns_, normalized_tokens_, parse_special, {});
-    if (foreign.empty()) return found;
-    const auto specials = [](const std::vector<Found>& all) {
+    if (foreign.ranges.empty()) return found;
+    const auto controls = [&](const std::vector<Found>& all) {
         std::vector<TokenId> ids;
         for (const Found& each : all)
-            if (each.token->special) ids.push_back(each.token->id);
+            if (is_control_token(*each.token, foreign)) ids.push_back(each.token->id);
         return ids;
     };
     const std::vector<Found> spelled =
         find(raw, unnormalized_patterns_, normalized_tokens_, parse_special, {});
-    const bool correspond = specials(found) == specials(spelled);
+    const bool correspond = controls(found) == controls(spelled);
     auto next = spelled.begin();
-    std::erase_if(found, [&](const Found& each) {
-        if (!each.token->special) return false;
-        if (!correspond) return true;
-        next = std::find_if(next, spelled.end(), [](const Found& other) { return other.token->special; });
-        return foreign_within(foreign, (next++)->range);
-    });
+    for (Found& each : found) {
+        if (!is_control_token(*each.token, foreign)) continue;
+        each.is_masked = true;
+        if (!correspond) continue;
+        next = std::find_if(next, spelled.end(),
+                            [&](const Found& other) { return is_control_token(*other.token, foreign); });
+        each.is_masked = foreign_within(foreign.ranges, (next++)->range);
+    }
     return found;
 }
 
 std::vector<TextSection> AddedTokenSplitter::split(std::string_view text,
                                                    std::span<const NormalizerStep> normalizer,
-                                                   bool parse_special,
-                                                   std::span<const TextRange> foreign) const {
+                                                   bool parse_special, const ForeignText& foreign) const {
     std::vector<TextSection> sections;
+    bool continues = false;  // behind a masked token
     // Appends what `found` divides `whole` into; `between` takes the places of the texts.
-    const auto divide = [&](std::string_view whole, const std::vector<Found>& found, auto between) {
+    const auto divide = [&](std::string_view whole, const std::vector<Found>& found, auto masked,
+                            auto between) {
         size_t covered = 0;
         for (const Found& item : found) {
             if (covered < item.range.begin) between(TextRange{covered, item.range.begin}, covered == 0);
-            sections.push_back(
-                {item.token->id, std::string(whole.substr(item.range.begin, item.range.size()))});
+            const std::string_view spelled = whole.substr(item.range.begin, item.range.size());
+            if (item.is_masked)
+                masked(item.token->id, spelled);
+            else
+                sections.push_back({.token = item.token->id, .text = std::string(spelled)});
+            continues = item.is_masked;
             covered = item.range.end;
         }
         if (covered < whole.size()) between(TextRange{covered, whole.size()}, covered == 0);
     };
-    divide(text, find(text, raw_patterns_, raw_tokens_, parse_special, foreign),
+    const auto continuing = [&](std::string_view raw) {
+        return TextSection{.text = normalize(normalizer, kInFront + std::string(raw)),
+                           .continues = true,
+                           .alone = normalize(normalizer, raw)};
+    };
+    const auto raw_masked = [&](TokenId id, std::string_view spelled) {
+        sections.push_back(continuing(spelled));
+        sections.back().masked = id;
+    };
+    const auto normalized_masked = [&](TokenId id, std::string_view spelled) {
+        sections.push_back({.text = std::string(spelled), .masked = id});
+    };
+    divide(text, find(text, raw_patterns_, raw_tokens_, parse_special, foreign), raw_masked,
            [&](TextRange part, bool first) {
                const std::string_view raw = text.substr(part.begin, part.size());
+               const bool goes_on = std::exchange(continues, false);
                const NormalizedText begun =
                    first ? normalize_from_start(normalizer, raw) : NormalizedText{normalize(normalizer, raw)};
                const std::string& normalized = begun.text;
-               divide(normalized, find_normalized(raw, normalized, parse_special, within(foreign, part)),
-                      [&](TextRange rest, bool also_first) {
-                          sections.push_back({std::nullopt, normalized.substr(rest.begin, rest.size()),
-                                              first && also_first && begun.begins});
-                      });
+               const std::vector<TextRange> inside = within(foreign.ranges, part);
+               const std::vector<Found> found =
+                   find_normalized(raw, normalized, parse_special, {inside, foreign.control});
+               if (goes_on && found.empty()) {
+                   sections.push_back(continuing(raw));
+                   return;
+               }
+               divide(normalized, found, normalized_masked, [&](TextRange rest, bool also_first) {
+                   sections.push_back({.text = normalized.substr(rest.begin, rest.size()),
+                                       .at_start = first && also_first && begun.begins});
+               });
            });
     return sections;
 }

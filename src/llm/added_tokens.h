@@ -15,9 +15,22 @@ namespace tessera::llm {
 
 /// A stretch of a text: an added token, or text between two of them.
 struct TextSection {
-    std::optional<TokenId> token;
-    std::string text;       ///< normalised; of a token as it was found
+    std::optional<TokenId> token = {};
+    std::string text = {};  ///< normalised; of a token as it was found
     bool at_start = false;  ///< the whole text begins here, with a character that no normaliser removed
+    /// What spells this token, but must not become it: nothing is looked for in it.
+    std::optional<TokenId> masked = {};
+    /// It goes on behind, or with, a masked token, and gets nothing in front that a beginning gets: the text
+    /// has a newline in front, whose ids are to be taken away; `alone` is the text where that is not
+    /// possible.
+    bool continues = false;
+    std::string alone = {};
+};
+
+/// What of a text is somebody else's.
+struct ForeignText {
+    std::span<const TextRange> ranges = {};  ///< ascending and apart from each other
+    std::span<const TokenId> control = {};  ///< tokens, besides special ones, that it cannot spell; ascending
 };
 
 /// Cuts added tokens out of a text: first those that are looked for in the raw text, then, in the normalised
@@ -28,20 +41,22 @@ public:
     AddedTokenSplitter(std::vector<AddedToken> tokens, std::span<const NormalizerStep> normalizer);
 
     /// Sections in order. Special tokens are text where `parse_special` is false, and where any byte of
-    /// theirs is foreign: `foreign` are ranges of the text, ascending and apart from each other.
+    /// theirs is foreign; then the text is divided at them, as `transformers` does (5.24,
+    /// `sanitize_control_tokens`).
     std::vector<TextSection> split(std::string_view text, std::span<const NormalizerStep> normalizer,
-                                   bool parse_special, std::span<const TextRange> foreign = {}) const;
+                                   bool parse_special, const ForeignText& foreign = {}) const;
 
 private:
     struct Found {
         const AddedToken* token;
         TextRange range;
+        bool is_masked = false;
     };
     std::vector<Found> find(std::string_view text, const PatternSet& patterns,
                             const std::vector<size_t>& tokens, bool parse_special,
-                            std::span<const TextRange> foreign) const;
+                            const ForeignText& foreign) const;
     std::vector<Found> find_normalized(std::string_view raw, std::string_view normalized, bool parse_special,
-                                       std::span<const TextRange> foreign) const;
+                                       const ForeignText& foreign) const;
 
     std::vector<AddedToken> tokens_;
     PatternSet raw_patterns_;

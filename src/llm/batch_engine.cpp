@@ -1,6 +1,7 @@
 #include "llm/batch_engine.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "llm/pool_hidden.h"
@@ -67,7 +68,7 @@ void BatchEngine::cancel(uint64_t number) {
 }
 
 bool BatchEngine::wants_every_row(const BatchRequest& request) {
-    return request.on_prompt || (request.on_hidden && request.pooling == Pooling::kMean);
+    return request.on_prompt || (request.on_hidden && request.pooling != Pooling::kLast);
 }
 
 void BatchEngine::finish(Text& text, StopReason reason) {
@@ -103,20 +104,49 @@ void BatchEngine::end(Text& text) {
     if (text.request.on_end) text.request.on_end(text.end);
 }
 
-/// Moves requests from the queue to the running ones, in the order of arrival, as far as there is room.
+void BatchEngine::remove_ended() {
+    running_.remove_if([&](Text& text) {
+        if (text.has_ended) end(text);
+        return text.has_ended;
+    });
+}
+
+/// The first of those that wait whose group has the fewest places. A group of many texts gets at least one
+/// place at a time, and lets others pass where it has more.
+std::deque<BatchEngine::Text>::iterator BatchEngine::next_waiting() {
+    std::map<uint64_t, int64_t> places;
+    for (const Text& text : running_)
+        if (text.request.group != 0) ++places[text.request.group];
+    const auto places_of = [&](const Text& text) {
+        const auto found = places.find(text.request.group);
+        return found == places.end() ? 0 : found->second;
+    };
+    return std::min_element(waiting_.begin(), waiting_.end(),
+                            [&](const Text& a, const Text& b) { return places_of(a) < places_of(b); });
+}
+
+/// Moves requests from the queue to the running ones, as far as there is room.
 void BatchEngine::admit() {
-    while (!waiting_.empty()) {
-        Text& next = waiting_.front();
-        if (next.request.max_tokens <= 0 && !next.request.on_prompt && !next.request.on_hidden) {
-            finish(next, StopReason::kMaxTokens);
-            end(next);
-        } else if (begin(next)) {
-            running_.push_back(std::move(next));
+    while (!waiting_.empty() && running() < options_.sequences) {
+        const auto next = next_waiting();
+        if (next->request.max_tokens <= 0 && !next->request.on_prompt && !next->request.on_hidden) {
+            finish(*next, StopReason::kMaxTokens);
+            end(*next);
+        } else if (begin(*next)) {
+            running_.push_back(std::move(*next));
         } else {
             return;
         }
-        waiting_.pop_front();
+        waiting_.erase(next);
     }
+}
+
+/// Pages that running texts have reserved and do not hold yet.
+int64_t BatchEngine::pages_to_come() const {
+    int64_t pages = 0;
+    for (const Text& text : running_)
+        pages += text.reserved_pages - session_.pages_for(session_.length(text.sequence));
+    return pages;
 }
 
 /// Opens a sequence with the pages of the longest text that the request can become; false where they are not
@@ -128,13 +158,15 @@ bool BatchEngine::begin(Text& text) {
         prompt,
         std::min(session_.context(), prompt + std::min(text.request.max_tokens - 1, session_.context())));
     const int64_t pages = session_.pages_for(longest);
-    if (running() == options_.sequences || reserved_pages_ + pages > session_.pages()) return false;
+    if (reserved_pages_ + pages > session_.pages()) return false;
 
     if (!wants_every_row(text.request)) text.sequence = kept_.take(text.request.prompt);
-    while (kept_.size() > 0 && (reserved_pages_ + pages + kept_.pages() > session_.pages() ||
-                                (text.sequence.index < 0 && running() + kept_.size() >= options_.sequences)))
+    while (text.sequence.index < 0 && kept_.size() > 0 && session_.open_sequences() == session_.most_open())
         kept_.drop_oldest();
     if (text.sequence.index < 0) text.sequence = session_.open();
+    // What several sequences share is counted as if each had pages of its own, so all kept ones are enough.
+    const int64_t missing = pages - session_.pages_for(session_.length(text.sequence));
+    while (kept_.size() > 0 && pages_to_come() + missing > session_.free_pages()) kept_.drop_oldest();
     // The batches of steps point into the history, which therefore never moves.
     text.history.reserve(static_cast<size_t>(longest) + 1);
     text.computed = static_cast<size_t>(session_.length(text.sequence));
@@ -164,12 +196,22 @@ std::vector<Addition> BatchEngine::next_batch(std::vector<Share>& shares) {
     const auto missing = [](const Text& text) {
         return static_cast<int64_t>(text.history.size() - text.computed);
     };
-    const auto has_begun = [](const Text& text) { return text.history.size() > text.request.prompt.size(); };
-    for (Text& text : running_)
-        if (has_begun(text)) add(text, missing(text));
+    std::vector<Text*> reading;
     for (Text& text : running_) {
-        if (has_begun(text)) continue;
-        int64_t count = std::min({missing(text), of_prompts, tokens, session_.longest_segment()});
+        if (text.last || !text.held.empty()) continue;
+        if (text.history.size() > text.request.prompt.size())
+            add(text, missing(text));
+        else
+            reading.push_back(&text);
+    }
+    // The shortest rest first: what it leaves of its share is for the others.
+    std::stable_sort(reading.begin(), reading.end(),
+                     [&](const Text* a, const Text* b) { return missing(*a) < missing(*b); });
+    for (size_t i = 0; i < reading.size(); ++i) {
+        Text& text = *reading[i];
+        const auto sharing = static_cast<int64_t>(reading.size() - i);
+        const int64_t share = (std::min(of_prompts, tokens) + sharing - 1) / sharing;
+        int64_t count = std::min({missing(text), share, session_.longest_segment()});
         if (wants_every_row(text.request)) count = std::min(count, rows);
         if (count <= 0 || rows <= 0) continue;
         of_prompts -= count;
@@ -184,11 +226,41 @@ void BatchEngine::take(Text& text, size_t position, std::span<const float> logit
         text.request.on_prompt(static_cast<int64_t>(position), logits);
     if (text.has_ended || position + 1 < text.history.size()) return;
     if (text.request.max_tokens <= 0) return finish(text, StopReason::kMaxTokens);
+    const auto& constraint = text.request.constraint;
+    if (constraint && !constraint->is_ready())
+        text.held.assign(logits.begin(), logits.end());
+    else
+        choose(text, logits);
+}
+
+void BatchEngine::choose(Text& text, std::span<const float> logits) {
     try {
         const auto& constraint = text.request.constraint;
+        const bool has_begun = text.history.size() > text.request.prompt.size();
+        if (constraint && has_begun && constraint->is_complete()) return finish(text, StopReason::kComplete);
         const std::span<const float> allowed = constraint ? constraint->restricted(logits) : logits;
         accept(text, sample(allowed, text.history, text.request.sampling, text.random), logits);
     } catch (const Error& error) {  // logits that are no numbers, a grammar that allows none
+        text.end.fault = error;
+        finish(text, StopReason::kInterrupted);
+    }
+}
+
+/// Goes on with a text whose constraint may have become ready.
+void BatchEngine::settle(Text& text) {
+    const auto& constraint = text.request.constraint;
+    if (!constraint || !constraint->is_ready()) return;
+    if (!text.held.empty()) {
+        const std::vector<float> logits = std::exchange(text.held, {});
+        return choose(text, logits);
+    }
+    if (text.history.size() == text.request.prompt.size()) return;
+    try {
+        if (constraint->is_complete())
+            finish(text, StopReason::kComplete);
+        else if (text.last)
+            finish(text, *text.last);
+    } catch (const Error& error) {
         text.end.fault = error;
         finish(text, StopReason::kInterrupted);
     }
@@ -207,15 +279,24 @@ void BatchEngine::take_hidden(Text& text, size_t position, std::span<const float
 /// Takes a token into the text, in the order of llm/generate.cpp.
 void BatchEngine::accept(Text& text, TokenId id, std::span<const float> logits) {
     const std::vector<TokenId>& stops = text.request.stop_ids;
-    if (std::find(stops.begin(), stops.end(), id) != stops.end()) return finish(text, StopReason::kStopId);
-    const bool is_complete = text.request.constraint && text.request.constraint->accept(id);
+    if (std::find(stops.begin(), stops.end(), id) != stops.end()) {
+        if (text.request.on_stop_id) text.request.on_stop_id(id, logits);
+        return finish(text, StopReason::kStopId);
+    }
+    const auto& constraint = text.request.constraint;
+    if (constraint) constraint->accept(id);
     text.history.push_back(id);
     ++text.end.generated_tokens;
     if (text.request.on_token && text.request.on_token(id, logits))
         return finish(text, StopReason::kStopString);
-    if (is_complete) return finish(text, StopReason::kComplete);
-    if (text.end.generated_tokens >= text.request.max_tokens) return finish(text, StopReason::kMaxTokens);
-    if (session_.length(text.sequence) == session_.context()) return finish(text, StopReason::kContext);
+    if (text.end.generated_tokens >= text.request.max_tokens)
+        text.last = StopReason::kMaxTokens;
+    else if (session_.length(text.sequence) == session_.context())
+        text.last = StopReason::kContext;
+    if (constraint)
+        settle(text);
+    else if (text.last)
+        finish(text, *text.last);
 }
 
 void BatchEngine::run(const std::vector<Addition>& batch, const std::vector<Share>& shares) {
@@ -246,16 +327,17 @@ void BatchEngine::run(const std::vector<Addition>& batch, const std::vector<Shar
 
 bool BatchEngine::step() {
     remove_stopped();
+    for (Text& text : running_) settle(text);
+    remove_ended();
     admit();
+    awaits_constraints_ = false;
     if (running_.empty()) return false;
     std::vector<Share> shares;
     const std::vector<Addition> batch = next_batch(shares);
-    TESSERA_CHECK(!batch.empty());
+    awaits_constraints_ = batch.empty();
+    if (batch.empty()) return true;
     run(batch, shares);
-    running_.remove_if([&](Text& text) {
-        if (text.has_ended) end(text);
-        return text.has_ended;
-    });
+    remove_ended();
     return true;
 }
 

@@ -26,6 +26,7 @@ struct BatchOptions {
     int64_t prompt_chunk = 128;  ///< most tokens of prompts in one step; a step takes that much longer
     int64_t step_tokens = 0;     ///< most tokens of one step; 0: as many as the code takes
     bool reuse_prefix = true;    ///< keeps the keys and values of ended texts while nobody needs their pages
+                                 ///< (SessionOptions::kept)
 };
 
 /// How a request ended.
@@ -41,6 +42,7 @@ struct BatchEnd {
 /// A text that is wanted. The callbacks come from BatchEngine::step, and must not throw.
 struct BatchRequest {
     std::vector<TokenId> prompt;
+    uint64_t group = 0;  ///< requests that were asked for together have one; 0: none
     int64_t max_tokens = 128;
     SamplingOptions sampling = {};
     std::vector<TokenId> stop_ids = {};
@@ -55,6 +57,8 @@ struct BatchRequest {
     Pooling pooling = Pooling::kMean;  ///< of `on_hidden`
     /// Told every id of the text with the logits that it was chosen by. True: the text ends with it.
     std::function<bool(TokenId id, std::span<const float> logits)> on_token = {};
+    /// Told the stop id that ends the text, likewise.
+    std::function<void(TokenId id, std::span<const float> logits)> on_stop_id = {};
     std::function<void(const BatchEnd&)> on_end = {};  ///< called once, last
 };
 
@@ -69,8 +73,10 @@ struct BatchRequest {
 ///     B                   prompt     prompt     b1        a longer prompt than one chunk
 ///     C                              waits      prompt    until pages for its longest text are free
 ///
-/// A request begins in the order of arrival, once the pages of its longest possible text are free: a text
-/// that has begun is never put off. The draws of a request depend on its seed and its logits alone.
+/// Requests begin in the order of arrival, those first whose group has the fewest places, once the pages of
+/// their longest possible text are free: a text that has begun is never put off. Prompts that are read at the
+/// same time share a step evenly, so a short one does not wait for a long one. A text whose constraint is not
+/// ready leaves steps out, alone. The draws of a request depend on its seed and its logits alone.
 class BatchEngine {
 public:
     using Clock = std::chrono::steady_clock;
@@ -91,10 +97,12 @@ public:
     /// Computes one step. @return whether there was anything to do. @throws Error if the step failed: all
     /// requests that took part have ended then.
     bool step();
+    /// Whether the last step had nothing to compute because every text waits for its constraint.
+    bool awaits_constraints() const { return awaits_constraints_; }
 
     int64_t running() const { return static_cast<int64_t>(running_.size()); }
     int64_t waiting() const { return static_cast<int64_t>(waiting_.size()); }
-    /// Pages that no running text needs: free ones, and those of kept prefixes.
+    /// Pages that no running text has reserved: free ones, and those of kept prefixes.
     int64_t available_pages() const { return session_.pages() - reserved_pages_; }
 
 private:
@@ -107,6 +115,10 @@ private:
         int64_t reserved_pages = 0;
         std::vector<TokenId> history = {};  ///< prompt and text
         size_t computed = 0;                ///< tokens of `history` that are in the cache
+        /// What the next token is chosen by, while the constraint is not ready; else empty.
+        std::vector<float> held = {};
+        /// The text ends here, if the constraint does not say for another reason.
+        std::optional<StopReason> last = {};
         bool has_ended = false;
         BatchEnd end = {};
     };
@@ -120,13 +132,18 @@ private:
     static bool wants_every_row(const BatchRequest& request);
     static void finish(Text& text, StopReason reason);
     void remove_stopped();
+    void remove_ended();
+    std::deque<Text>::iterator next_waiting();
     void admit();
     bool begin(Text& text);
+    int64_t pages_to_come() const;
+    void settle(Text& text);
     void end(Text& text);
     int64_t step_tokens() const;
     std::vector<Addition> next_batch(std::vector<Share>& shares);
     void take(Text& text, size_t position, std::span<const float> logits);
     static void take_hidden(Text& text, size_t position, std::span<const float> hidden);
+    void choose(Text& text, std::span<const float> logits);
     void accept(Text& text, TokenId id, std::span<const float> logits);
     void run(const std::vector<Addition>& batch, const std::vector<Share>& shares);
 
@@ -135,6 +152,7 @@ private:
     KeptPrefixes kept_;
     uint64_t next_number_ = 0;
     int64_t reserved_pages_ = 0;
+    bool awaits_constraints_ = false;
     std::deque<Text> waiting_;
     std::list<Text> running_;  ///< in the order of arrival
 };

@@ -103,8 +103,4 @@ std::optional<CharacterMap::Match> CharacterMap::longest(std::string_view text) 
     return found;
 }
 
-bool CharacterMap::makes_double_spaces() const {
-    return table_->replacements.find("  ") != std::string::npos;
-}
-
 }  // namespace tessera::llm

@@ -26,9 +26,6 @@ public:
     std::optional<Match> shortest(std::string_view text) const;
     std::optional<Match> longest(std::string_view text) const;
 
-    /// Whether a replacement has two spaces next to each other.
-    bool makes_double_spaces() const;
-
 private:
     template <typename Visit>
     void for_each_prefix(std::string_view text, Visit visit) const;

@@ -20,7 +20,10 @@ struct ChatTemplateSource {
     std::string text;
     std::string where;  ///< the file, with the field, for errors
     /// "bos_token" and its like, with their texts.
-    std::vector<std::pair<std::string, std::string>> special_tokens;
+    std::vector<std::pair<std::string, std::string>> special_tokens = {};
+    /// The tokens that messages cannot spell, besides special ones, where the model lists them; empty: the
+    /// added tokens that the template's own text has.
+    std::optional<std::vector<std::string>> control_tokens = {};
 };
 
 /// A model's chat template: HuggingFace's `chat_template.jinja`, or `chat_template` in
@@ -40,15 +43,19 @@ public:
 
     /// @throws Error if the template refuses the conversation
     jinja::Text render(std::span<const ChatMessage> messages, const ChatSettings& settings) const;
-    /// The ids of the prompt. Nothing is added around it: the template says where BOS is. Special tokens come
+    /// The ids of the prompt. Nothing is added around it: the template says where BOS is. Control tokens come
     /// from the template alone, whatever the messages spell.
     std::vector<TokenId> encode(const Tokenizer& tokenizer, std::span<const ChatMessage> messages,
                                 const ChatSettings& settings) const;
-    /// Special tokens that the template writes behind an assistant's message: the model ends its answer with
-    /// them, whatever its files say of ends. Empty where none is found.
+    /// Tokens that end an answer, whatever the model's files say of ends: the first control token that the
+    /// template writes behind an assistant's message, the last one or not, and those that end a turn in every
+    /// model that has them. Ascending; empty where there are none.
     std::vector<TokenId> turn_ends(const Tokenizer& tokenizer, const ChatSettings& settings) const;
 
 private:
+    /// The added tokens, special or not, with which the template steers the model. Ascending.
+    std::vector<TokenId> control_tokens(const Tokenizer& tokenizer) const;
+
     ChatTemplateSource source_;
     jinja::Template template_;
 };

@@ -91,10 +91,10 @@ private:
             return ends(StopReason::kStopId);
         result_.ids.push_back(next_);
         history_.push_back(next_);
-        const bool is_complete = constraint_ != nullptr && constraint_->accept(next_);
+        if (constraint_ != nullptr) constraint_->accept(next_);
         if (options_.on_token) options_.on_token(next_);
         if (text_ends_with_(next_)) return ends(StopReason::kStopString);
-        if (is_complete) return ends(StopReason::kComplete);
+        if (constraint_ != nullptr && constraint_->is_complete()) return ends(StopReason::kComplete);
         if (static_cast<int64_t>(result_.ids.size()) >= options_.max_tokens)
             return ends(StopReason::kMaxTokens);
         if (session_.length(sequence_) == session_.context()) return ends(StopReason::kContext);

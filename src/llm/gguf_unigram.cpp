@@ -59,7 +59,7 @@ TokenizerParts read_gguf_unigram(const GgufVocabulary& source) {
     const SentencePieceModel model = piece_model(source);
     TokenizerParts parts = source.common_parts({.adds_bos = false, .adds_eos = true});
     // User-defined pieces are found by the normaliser and the model, between the pieces that were learned.
-    std::erase_if(parts.added, [](const AddedToken& token) { return !token.special; });
+    for (AddedToken& token : parts.added) token.in_model = !token.special;
     parts.normalizer = sentence_piece_normalizer(model, {source.path(), std::string(kCharacterMapKey)});
     parts.decoder = sentence_piece_decoder(model);
     parts.model = sentence_piece_unigram(model);

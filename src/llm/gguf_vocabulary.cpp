@@ -1,25 +1,14 @@
 #include "llm/gguf_vocabulary.h"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "llm/turn_end_texts.h"
 #include "support/error.h"
 
 namespace tessera::llm {
-namespace {
-
-// A model may end its text in several ways, but the format has one key for each kind of end, and files often
-// fill in one key only. Control tokens with these texts end a text or a turn in every model that has them:
-// the list of `generation_config.json` in the HuggingFace form of Llama 3, Qwen 2 and 3, SmolLM 2 and
-// Gemma 2.
-constexpr std::array<std::string_view, 6> kEndTexts = {"<|endoftext|>", "<|end_of_text|>", "<|eot_id|>",
-                                                       "<|eom_id|>",    "<|im_end|>",      "<end_of_turn>"};
-
-}  // namespace
 
 GgufVocabulary::GgufVocabulary(const import::GgufFile& file) : file_(file) {
     const auto tokens = metadata().get_array<std::string_view>("tokenizer.ggml.tokens");
@@ -83,8 +72,7 @@ TokenizerParts GgufVocabulary::common_parts(Defaults defaults) const {
         for (const TokenId end : ids(key)) parts.eos.push_back(end);
     const auto eos = id("tokenizer.ggml.eos_token_id");
     for (const AddedToken& token : parts.added)
-        if (token.special && std::find(kEndTexts.begin(), kEndTexts.end(), token.content) != kEndTexts.end())
-            parts.eos.push_back(token.id);
+        if (token.special && ends_a_turn(token.content)) parts.eos.push_back(token.id);
     if (is_set("tokenizer.ggml.add_bos_token", defaults.adds_bos) && parts.bos) parts.prefix = {*parts.bos};
     if (is_set("tokenizer.ggml.add_eos_token", defaults.adds_eos) && eos) parts.suffix = {*eos};
     return parts;

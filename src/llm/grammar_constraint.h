@@ -2,45 +2,66 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
 #include "grammar/matcher.h"
 #include "llm/token_masks.h"
 #include "llm/tokenizer.h"
+#include "support/work_lanes.h"
 #include "tessera/grammar.h"
 
 namespace tessera::llm {
 
-/// Keeps one text inside of a grammar: takes from the logits whatever may not come next.
+/// Threads that work out what a grammar allows while the model computes.
+struct GrammarThreads {
+    WorkLanes* lanes = nullptr;           ///< null: whoever calls the constraint does the work
+    std::function<void()> on_ready = {};  ///< called by these threads, whenever a constraint has become ready
+};
+
+/// Keeps one text inside of a grammar: takes from the logits whatever may not come next. What may come next
+/// follows from the text alone, so it is worked out as soon as a token is taken, while the model computes
+/// what it makes likely. A token in an ambiguous grammar may take seconds of work, which is done in the slow
+/// lane then; it is bounded by StackPool::kMostWork, and remembered.
 class GrammarConstraint {
 public:
     /// `ends`: tokens that end a text. They come where the grammar may end, and nowhere else.
     /// @throws Error where the grammar can be read in too many ways
-    GrammarConstraint(std::shared_ptr<RuleMasks> rules, Tokenizer tokenizer, std::vector<TokenId> ends);
+    GrammarConstraint(std::shared_ptr<RuleMasks> rules, Tokenizer tokenizer, std::vector<TokenId> ends,
+                      GrammarThreads threads = {});
 
+    /// False while threads are at work. Everything below is for when it is true.
+    bool is_ready() const;
     /// The logits with minus infinity for every token that may not come next. The span lives until the next
     /// call. @throws Error if no token may come
     std::span<const float> restricted(std::span<const float> logits);
-    /// Takes the next token of the text, which is no end. @return whether the text is complete: nothing may
-    /// follow. @throws Error for a token that may not come
-    bool accept(TokenId id);
+    /// Takes the next token of the text, which is no end. @throws Error for a token that may not come
+    void accept(TokenId id);
+    /// Whether nothing may follow. @throws Error where the text can be read in too many ways
+    bool is_complete() const;
 
 private:
+    struct Work;
+    void begin();
+
     Tokenizer tokenizer_;
     std::vector<TokenId> ends_;
-    grammar::Matcher matcher_;
-    TokenMasks masks_;
+    GrammarThreads threads_;
+    std::shared_ptr<Work> work_;  ///< of the threads until it is ready
     std::vector<float> logits_;
 };
 
-/// The tables that texts of one vocabulary share, of the grammars that were used last. For one thread.
+/// The tables that texts of one vocabulary share, of the grammars that were used last. Any thread may call
+/// it.
 class GrammarCache {
 public:
     std::shared_ptr<RuleMasks> rules(const Tokenizer& tokenizer, const Grammar& grammar);
 
 private:
+    std::mutex mutex_;
     std::shared_ptr<const TokenTrie> trie_;
     std::deque<std::shared_ptr<RuleMasks>> recent_;  ///< the last used one first
 };

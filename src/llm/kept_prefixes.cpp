@@ -34,22 +34,21 @@ SequenceId KeptPrefixes::take(std::span<const TokenId> prompt) {
             most = common;
         }
     if (best == kept_.end()) return {};
-    const SequenceId taken = best->sequence;
+    const SequenceId kept = best->sequence;
+    const auto common = static_cast<int64_t>(most), page = session_.page_size();
+    if (best->ids.size() > most && session_.open_sequences() < session_.most_open()) {
+        kept_.splice(kept_.end(), kept_, best);
+        return session_.fork(kept, common / page * page);
+    }
     kept_.erase(best);
-    session_.shorten(taken, static_cast<int64_t>(most));
-    return taken;
+    session_.shorten(kept, session_.own_length(kept, common));
+    return kept;
 }
 
 void KeptPrefixes::drop_oldest() {
     TESSERA_CHECK(!kept_.empty());
     session_.close(kept_.front().sequence);
     kept_.pop_front();
-}
-
-int64_t KeptPrefixes::pages() const {
-    int64_t all = 0;
-    for (const Kept& kept : kept_) all += session_.pages_for(static_cast<int64_t>(kept.ids.size()));
-    return all;
 }
 
 }  // namespace tessera::llm

@@ -16,9 +16,17 @@ namespace {
 
 constexpr std::string_view kGgufKeys = "tokenizer.";
 
-constexpr std::array kFolderFiles = {"tokenizer.json", "tokenizer.model",       "vocab.json",
-                                     "merges.txt",     "tokenizer_config.json", "generation_config.json",
-                                     "config.json",    "chat_template.jinja",   "chat_template.json"};
+constexpr std::array kFolderFiles = {"tokenizer.json",
+                                     "tokenizer.model",
+                                     "vocab.json",
+                                     "merges.txt",
+                                     "added_tokens.json",
+                                     "tokenizer_config.json",
+                                     "special_tokens_map.json",
+                                     "config.json",
+                                     "generation_config.json",
+                                     "chat_template.jinja",
+                                     "chat_template.json"};
 
 TokenizerParts read_files(FileSource& files) {
     if (files.contains("tokenizer.json")) return read_tokenizer_json(files, "tokenizer.json");

@@ -9,6 +9,7 @@
 
 #include "llm/byte_alphabet.h"
 #include "llm/map_characters.h"
+#include "llm/normalize_pieces.h"
 #include "llm/utf8.h"
 #include "support/error.h"
 
@@ -128,24 +129,6 @@ std::string apply(const ReplaceClusters& replace, std::string_view text) {
     return out;
 }
 
-std::string apply(const ReplaceLongest& replace, std::string_view text) {
-    std::string out;
-    while (!text.empty()) {
-        size_t size = first_character(text).length;
-        std::string_view replacement = text.substr(0, size);
-        if (const auto kept = replace.kept.longest_prefix(text)) {
-            size = kept->size;
-            replacement = text.substr(0, size);
-        } else if (const auto match = replace.map.longest(text)) {
-            size = match->size;
-            replacement = match->replacement;
-        }
-        out += replacement;
-        text.remove_prefix(size);
-    }
-    return out;
-}
-
 template <typename Step>
 std::string apply_to_valid_runs(const Step& step, std::string_view text) {
     std::string out;
@@ -185,10 +168,14 @@ std::string apply(const WriteByteAlphabet&, std::string_view text) {
 
 struct ApplyNormalizer {
     std::string_view text;
+    bool at_start = false;
 
     std::string operator()(const WriteByteAlphabet& step) const { return apply(step, text); }
     std::string operator()(const Prepend& step) const { return apply(step, text); }
     std::string operator()(const StripSpace& step) const { return apply(step, text); }
+    std::string operator()(const NormalizeSentencePiece& step) const {
+        return normalize_pieces(step, text, at_start);
+    }
     std::string operator()(const auto& step) const { return apply_to_valid_runs(step, text); }
 };
 
@@ -230,7 +217,7 @@ NormalizedText normalize(std::span<const NormalizerStep> steps, std::string_view
     for (const NormalizerStep& step : steps) {
         if (result.text.empty()) start.clear();
         if (!start.empty()) start = std::visit(FollowStart{result.text, start}, step);
-        result.text = std::visit(ApplyNormalizer{result.text}, step);
+        result.text = std::visit(ApplyNormalizer{result.text, watches_start}, step);
         if (result.text.size() > longest)
             throw Error("tokenizer", "normalizer",
                         fmt::format("makes a text of {} bytes longer than {}", text.size(), longest),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -51,16 +52,23 @@ struct WriteByteAlphabet {};
 struct ReplaceClusters {
     CharacterMap map;
 };
-/// SentencePiece takes the longest rule at every place, and leaves texts alone that are tokens by definition.
-struct ReplaceLongest {
-    CharacterMap map;
-    PatternSet kept;
+/// Everything that SentencePiece does to a text. It takes the longest rule at every place, and leaves texts
+/// alone that are tokens by definition.
+struct NormalizeSentencePiece {
+    std::optional<CharacterMap> map = {};
+    PatternSet kept = {};
+    bool adds_space = true;      ///< in front of a text
+    bool removes_spaces = true;  ///< at the ends, and all but one of neighbours
+    bool marks_spaces = true;    ///< they become U+2581
+    /// As `transformers` does with `legacy` false: only a beginning gets a space in front, and what is in
+    /// front of a section stays.
+    bool only_start = false;
 };
 
 /// One step of the processing of a text before it is split, as `normalizer` in `tokenizer.json` lists them.
 using NormalizerStep =
     std::variant<UnicodeForm, Lowercase, Prepend, ReplaceText, ReplacePattern, StripSpace, MapCharacters,
-                 RemoveMarks, WriteByteAlphabet, ReplaceClusters, ReplaceLongest>;
+                 RemoveMarks, WriteByteAlphabet, ReplaceClusters, NormalizeSentencePiece>;
 
 /// All steps in order. Bytes that are not UTF-8 stay as they are, and steps treat the runs between them as
 /// texts of their own, except for Prepend and StripSpace.

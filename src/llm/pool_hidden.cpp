@@ -1,10 +1,66 @@
 #include "llm/pool_hidden.h"
 
+#include <array>
 #include <cmath>
+#include <string_view>
+#include <utility>
+
+#include <fmt/ranges.h>
 
 #include "support/error.h"
 
+namespace tessera {
+namespace {
+
+// The names of sentence-transformers, but for "lasttoken".
+constexpr std::array<std::pair<std::string_view, Pooling>, 6> kPoolings = {
+    {{"mean", Pooling::kMean},
+     {"last", Pooling::kLast},
+     {"cls", Pooling::kFirst},
+     {"max", Pooling::kMax},
+     {"mean_sqrt_len", Pooling::kMeanSqrt},
+     {"weightedmean", Pooling::kWeightedMean}}};
+
+}  // namespace
+
+std::optional<Pooling> pooling_of(std::string_view name) {
+    for (const auto& [known, pooling] : kPoolings)
+        if (known == name) return pooling;
+    return std::nullopt;
+}
+
+std::string_view name(Pooling pooling) {
+    for (const auto& [name, known] : kPoolings)
+        if (known == pooling) return name;
+    TESSERA_CHECK(false, "pooling {}", static_cast<int>(pooling));
+    return {};
+}
+
+std::vector<std::string> pooling_names() {
+    std::vector<std::string> names;
+    for (const auto& [name, pooling] : kPoolings) names.emplace_back(name);
+    return names;
+}
+
+}  // namespace tessera
+
 namespace tessera::llm {
+
+EmbeddingForm embedding_form(const EmbedOptions& options, const runtime::Manifest& manifest) {
+    EmbeddingForm form;
+    if (options.pooling) {
+        form.pooling = *options.pooling;
+    } else if (manifest.text && !manifest.text->pooling.empty()) {
+        const auto stated = pooling_of(manifest.text->pooling);
+        if (!stated)
+            throw Error(manifest.model, "pooling",
+                        fmt::format("of the model is \"{}\", which is not supported", manifest.text->pooling),
+                        fmt::format("choose one of {}", fmt::join(pooling_names(), ", ")), ErrorKind::kUsage);
+        form.pooling = *stated;
+    }
+    form.normalise = options.normalise.value_or(!manifest.text || manifest.text->normalises);
+    return form;
+}
 
 void expect_hidden(const Session& session) {
     if (session.hidden_width() == 0)
@@ -14,13 +70,44 @@ void expect_hidden(const Session& session) {
 }
 
 std::vector<int32_t> pooled_rows(std::span<const int32_t> tokens, Pooling pooling) {
-    return pooling == Pooling::kMean ? every_row(tokens) : last_row(tokens);
+    if (pooling == Pooling::kLast) return last_row(tokens);
+    if (pooling == Pooling::kFirst) return {0};
+    return every_row(tokens);
 }
 
 void HiddenPool::add(std::span<const float> hidden) {
-    if (count_++ == 0) sum_.resize(hidden.size());
+    const bool is_first = count_++ == 0;
+    if (is_first) sum_.resize(hidden.size());
     TESSERA_CHECK(hidden.size() == sum_.size(), "{} of {}", hidden.size(), sum_.size());
-    for (size_t i = 0; i < hidden.size(); ++i) sum_[i] += hidden[i];
+    const auto weight = form_.pooling == Pooling::kWeightedMean ? static_cast<double>(count_) : 1;
+    for (size_t i = 0; i < hidden.size(); ++i) {
+        const double value = hidden[i];
+        switch (form_.pooling) {
+            case Pooling::kMean:
+            case Pooling::kMeanSqrt:
+            case Pooling::kWeightedMean:
+                sum_[i] += weight * value;
+                break;
+            case Pooling::kLast:
+                sum_[i] = value;
+                break;
+            case Pooling::kFirst:
+                if (is_first) sum_[i] = value;
+                break;
+            case Pooling::kMax:
+                // What is no number stays, so that `finish` finds it.
+                if (is_first || value > sum_[i] || std::isnan(value)) sum_[i] = value;
+                break;
+        }
+    }
+}
+
+double HiddenPool::divisor() const {
+    const auto count = static_cast<double>(count_);
+    if (form_.pooling == Pooling::kMean) return count;
+    if (form_.pooling == Pooling::kMeanSqrt) return std::sqrt(count);
+    if (form_.pooling == Pooling::kWeightedMean) return count * (count + 1) / 2;
+    return 1;
 }
 
 std::vector<float> HiddenPool::finish() const {
@@ -31,9 +118,9 @@ std::vector<float> HiddenPool::finish() const {
         throw Error("", "", "the hidden states are no numbers",
                     "the weights may be damaged: compile the model again");
     const double length = std::sqrt(squares);
-    const double divisor = options_.normalise && length > 0 ? length : static_cast<double>(count_);
+    const double scale = form_.normalise && length > 0 ? length : divisor();
     std::vector<float> pooled;
-    for (const double value : sum_) pooled.push_back(static_cast<float>(value / divisor));
+    for (const double value : sum_) pooled.push_back(static_cast<float>(value / scale));
     return pooled;
 }
 

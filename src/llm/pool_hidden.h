@@ -5,28 +5,41 @@
 #include <vector>
 
 #include "llm/session.h"
+#include "runtime/manifest.h"
 #include "tessera/embedding.h"
 
 namespace tessera::llm {
 
+/// How an embedding is made; nothing is left open.
+struct EmbeddingForm {
+    Pooling pooling = Pooling::kMean;
+    bool normalise = true;
+};
+
+/// What the options leave open is as the model says.
+/// @throws Error (kUsage) if that is nothing that can be computed
+EmbeddingForm embedding_form(const EmbedOptions& options, const runtime::Manifest& manifest);
+
 /// @throws Error (kUsage) if the step of the session does not give hidden states
 void expect_hidden(const Session& session);
 
-/// The rows of an addition whose hidden states a pooling takes.
+/// The rows of an addition, a whole text, whose hidden states a pooling takes.
 std::vector<int32_t> pooled_rows(std::span<const int32_t> tokens, Pooling pooling);
 
 /// Makes one vector of the hidden states of a text, summed in double precision.
 class HiddenPool {
 public:
-    explicit HiddenPool(const EmbedOptions& options) : options_(options) {}
+    explicit HiddenPool(const EmbeddingForm& form) : form_(form) {}
 
-    /// One that the pooling takes. All have the same width.
+    /// The next one that the pooling takes, or simply the next of all. All have the same width.
     void add(std::span<const float> hidden);
     /// @pre one was added. @throws Error if a sum is no finite number
     std::vector<float> finish() const;
 
 private:
-    EmbedOptions options_;
+    double divisor() const;
+
+    EmbeddingForm form_;
     int64_t count_ = 0;
     std::vector<double> sum_;
 };

@@ -1,6 +1,7 @@
 #include "llm/pre_tokenizer.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "llm/byte_alphabet.h"
@@ -15,39 +16,48 @@ struct Section {
     bool matches;
 };
 
-std::vector<TextRange> find_text(std::string_view text, std::string_view pattern) {
-    std::vector<TextRange> found;
-    for (size_t at = text.find(pattern); at != std::string_view::npos;
-         at = text.find(pattern, at + pattern.size()))
-        found.push_back({at, at + pattern.size()});
-    return found;
-}
-
-std::vector<TextRange> find_characters(std::string_view text, CharacterTest test) {
-    std::vector<TextRange> found;
-    for (size_t at = 0; at < text.size();) {
-        const Utf8Step step = first_character(text.substr(at));
-        if (test(step.code_point)) found.push_back({at, at + step.length});
-        at += step.length;
+/// The matches of a pattern in one text after the other.
+class Matches {
+public:
+    explicit Matches(const Split& split) : split_(split) {
+        if (const auto* expression = std::get_if<Regex>(&split.pattern)) search_.emplace(*expression);
     }
-    return found;
-}
 
-struct FindMatches {
-    std::string_view text;
+    const std::vector<TextRange>& find(std::string_view text) {
+        if (search_) return search_->find_all(text);
+        found_.clear();
+        if (const auto* pattern = std::get_if<std::string>(&split_.pattern))
+            find_text(text, *pattern);
+        else
+            find_characters(text, std::get<CharacterTest>(split_.pattern));
+        return found_;
+    }
 
-    std::vector<TextRange> operator()(const std::string& pattern) const { return find_text(text, pattern); }
-    std::vector<TextRange> operator()(const Regex& pattern) const { return pattern.find_all(text); }
-    std::vector<TextRange> operator()(CharacterTest test) const { return find_characters(text, test); }
+private:
+    void find_text(std::string_view text, std::string_view pattern) {
+        for (size_t at = text.find(pattern); at != std::string_view::npos;
+             at = text.find(pattern, at + pattern.size()))
+            found_.push_back({at, at + pattern.size()});
+    }
+
+    void find_characters(std::string_view text, CharacterTest test) {
+        for (size_t at = 0; at < text.size();) {
+            const Utf8Step step = first_character(text.substr(at));
+            if (test(step.code_point)) found_.push_back({at, at + step.length});
+            at += step.length;
+        }
+    }
+
+    const Split& split_;
+    std::optional<RegexSearch> search_;
+    std::vector<TextRange> found_;
 };
 
 /// Matches and the texts between them, without gaps; empty ones are left out.
-std::vector<Section> sections(const Split& split, std::string_view text) {
-    const std::vector<TextRange> matches = std::visit(FindMatches{text}, split.pattern);
-    std::vector<Section> result;
-    result.reserve(2 * matches.size() + 1);
+void divide(const std::vector<TextRange>& matches, bool invert, size_t size, std::vector<Section>& result) {
+    result.clear();
     const auto add = [&](size_t begin, size_t end, bool matched) {
-        if (begin < end) result.push_back({{begin, end}, matched != split.invert});
+        if (begin < end) result.push_back({{begin, end}, matched != invert});
     };
     size_t covered = 0;
     for (const TextRange& match : matches) {
@@ -55,8 +65,7 @@ std::vector<Section> sections(const Split& split, std::string_view text) {
         add(match.begin, match.end, true);
         covered = match.end;
     }
-    add(covered, text.size(), false);
-    return result;
+    add(covered, size, false);
 }
 
 /// Appends the pieces of one segmented text that starts at `base`.
@@ -103,13 +112,18 @@ struct Step {
     void operator()(const Split& split, Pieces& pieces) const {
         std::vector<TextRange> ranges;
         ranges.reserve(pieces.ranges.size());
+        // Kept from piece to piece: there may be as many of them as bytes.
+        Matches matches(split);
+        std::vector<Section> sections;
         for (const TextRange& piece : pieces.ranges) {
             for (size_t at = piece.begin; at < piece.end;) {
                 const Utf8Run run = first_run(std::string_view(pieces.text).substr(at, piece.end - at));
-                if (run.valid)
-                    join(sections(split, run.text), split.behaviour, at, ranges);
-                else
+                if (run.valid) {
+                    divide(matches.find(run.text), split.invert, run.text.size(), sections);
+                    join(sections, split.behaviour, at, ranges);
+                } else {
                     ranges.push_back({at, at + run.text.size()});
+                }
                 at += run.text.size();
             }
         }

@@ -3,6 +3,7 @@
 #include "import/gguf/gguf_parts.h"
 #include "llm/chat_template.h"
 #include "llm/file_source.h"
+#include "llm/tokenizer_config.h"
 #include "llm/tokenizer_sources.h"
 #include "support/error.h"
 #include "support/json.h"
@@ -12,10 +13,6 @@ namespace {
 
 constexpr std::string_view kConfig = "tokenizer_config.json";
 constexpr JsonBounds kTemplateBounds{.bytes = size_t{64} << 20, .values = 2'000'000};
-
-// Those that `transformers` gives to a template.
-constexpr std::array kSpecialTokens = {"bos_token", "eos_token", "unk_token", "sep_token",
-                                       "pad_token", "cls_token", "mask_token"};
 
 /// A text, or a list of named templates.
 std::string default_template(const JsonCursor& field) {
@@ -30,10 +27,6 @@ std::optional<ChatTemplateSource> read_from_files(FileSource& files) {
     std::optional<std::string> text;
     if (files.contains(kConfig)) {
         const JsonCursor config = parse_json(files.read(kConfig), files.where(kConfig), kTemplateBounds);
-        for (const char* name : kSpecialTokens)
-            if (const auto token = config.find(name); token && (token->is_string() || token->is_object()))
-                source.special_tokens.emplace_back(
-                    name, token->is_object() ? token->at("content").string() : token->string());
         if (const auto field = config.find("chat_template")) {
             text = default_template(*field);
             source.where = files.where(kConfig) + ": chat_template";
@@ -51,6 +44,10 @@ std::optional<ChatTemplateSource> read_from_files(FileSource& files) {
     }
     if (!text) return std::nullopt;
     source.text = std::move(*text);
+    TokenizerConfig config = read_tokenizer_config(files);
+    for (auto& [name, token] : config.named_tokens)
+        source.special_tokens.emplace_back(name, std::move(token.content));
+    source.control_tokens = std::move(config.chat_control_tokens);
     return source;
 }
 
@@ -59,7 +56,7 @@ std::optional<ChatTemplateSource> read_from_gguf(const import::GgufFile& file) {
     const import::GgufMetadata& metadata = file.metadata();
     const auto text = metadata.get_string(kKey);
     if (!text) return std::nullopt;
-    ChatTemplateSource source{std::string(*text), fmt::format("{}: {}", file.path(), kKey), {}};
+    ChatTemplateSource source{.text = std::string(*text), .where = fmt::format("{}: {}", file.path(), kKey)};
     const auto tokens = metadata.get_array<std::string_view>("tokenizer.ggml.tokens");
     constexpr std::array<std::pair<const char*, const char*>, 6> kKeys = {
         {{"bos_token", "tokenizer.ggml.bos_token_id"},

@@ -137,23 +137,6 @@ struct Free {
     }
 };
 
-/// The state of matching besides the program; made per call, so that one Regex serves several threads.
-struct Scratch {
-    explicit Scratch(const pcre2_code* code)
-        : data(pcre2_match_data_create_from_pattern(code, nullptr)),
-          context(pcre2_match_context_create(nullptr)),
-          stack(pcre2_jit_stack_create(kSmallestStack, kLargestStack, nullptr)) {
-        if (!data || !context || !stack) throw std::bad_alloc();
-        pcre2_set_match_limit(context.get(), kMatchLimit);
-        pcre2_set_heap_limit(context.get(), kHeapLimitKibibytes);
-        pcre2_jit_stack_assign(context.get(), nullptr, stack.get());
-    }
-
-    std::unique_ptr<pcre2_match_data, Free<pcre2_match_data_free>> data;
-    std::unique_ptr<pcre2_match_context, Free<pcre2_match_context_free>> context;
-    std::unique_ptr<pcre2_jit_stack, Free<pcre2_jit_stack_free>> stack;
-};
-
 }  // namespace
 
 Regex Regex::compile(std::string_view pattern, std::string where) {
@@ -178,28 +161,55 @@ Regex Regex::compile(std::string_view pattern, std::string where) {
 }
 
 std::vector<TextRange> Regex::find_all(std::string_view text) const {
-    std::vector<TextRange> found;
-    const auto* program = static_cast<const pcre2_code*>(program_.get());
-    const Scratch scratch(program);
+    return RegexSearch(*this).find_all(text);
+}
+
+/// The state of matching besides the program, which one Regex shares among threads.
+struct RegexSearch::Scratch {
+    explicit Scratch(const pcre2_code* code)
+        : data(pcre2_match_data_create_from_pattern(code, nullptr)),
+          context(pcre2_match_context_create(nullptr)),
+          stack(pcre2_jit_stack_create(kSmallestStack, kLargestStack, nullptr)) {
+        if (!data || !context || !stack) throw std::bad_alloc();
+        pcre2_set_match_limit(context.get(), kMatchLimit);
+        pcre2_set_heap_limit(context.get(), kHeapLimitKibibytes);
+        pcre2_jit_stack_assign(context.get(), nullptr, stack.get());
+    }
+
+    std::unique_ptr<pcre2_match_data, Free<pcre2_match_data_free>> data;
+    std::unique_ptr<pcre2_match_context, Free<pcre2_match_context_free>> context;
+    std::unique_ptr<pcre2_jit_stack, Free<pcre2_jit_stack_free>> stack;
+};
+
+RegexSearch::RegexSearch(const Regex& regex)
+    : regex_(regex),
+      scratch_(std::make_unique<Scratch>(static_cast<const pcre2_code*>(regex.program_.get()))) {}
+
+RegexSearch::~RegexSearch() = default;
+
+const std::vector<TextRange>& RegexSearch::find_all(std::string_view text) {
+    found_.clear();
+    const auto* program = static_cast<const pcre2_code*>(regex_.program_.get());
     const auto* subject = reinterpret_cast<PCRE2_SPTR>(text.data());
-    const PCRE2_SIZE* ends = pcre2_get_ovector_pointer(scratch.data.get());
+    const PCRE2_SIZE* ends = pcre2_get_ovector_pointer(scratch_->data.get());
     size_t at = 0;
     while (at <= text.size()) {
         const int code = pcre2_match(program, subject, text.size(), at, PCRE2_NO_UTF_CHECK,
-                                     scratch.data.get(), scratch.context.get());
+                                     scratch_->data.get(), scratch_->context.get());
         if (code == PCRE2_ERROR_NOMATCH) break;
         if (code < 0)
-            throw Error(where_, pattern_,
+            throw Error(regex_.where_, regex_.pattern_,
                         fmt::format("cannot be matched against this text: {}", message(code)));
         const TextRange match{ends[0], ends[1]};
         if (match.end < match.begin || match.begin < at)
-            throw Error(where_, pattern_, "moves the start of its match by \\K, which is not supported");
+            throw Error(regex_.where_, regex_.pattern_,
+                        "moves the start of its match by \\K, which is not supported");
         // An empty match where the last one ended is none.
-        if (match.size() > 0 || found.empty() || match.begin != found.back().end) found.push_back(match);
+        if (match.size() > 0 || found_.empty() || match.begin != found_.back().end) found_.push_back(match);
         at = match.end;
         if (match.size() == 0) at += at < text.size() ? first_character(text.substr(at)).length : 1;
     }
-    return found;
+    return found_;
 }
 
 }  // namespace tessera::llm

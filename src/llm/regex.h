@@ -27,9 +27,32 @@ public:
     const std::string& pattern() const { return pattern_; }
 
 private:
+    friend class RegexSearch;
+
     std::string pattern_;
     std::string where_;
     std::shared_ptr<const void> program_;
+};
+
+/// Finds the matches of one expression in many texts, by one thread. What matching needs besides the program
+/// is made once: it takes far longer than the search in a piece of a few bytes.
+class RegexSearch {
+public:
+    /// @pre `regex` lives as long as the search
+    explicit RegexSearch(const Regex& regex);
+    RegexSearch(const RegexSearch&) = delete;
+    RegexSearch& operator=(const RegexSearch&) = delete;
+    ~RegexSearch();
+
+    /// As Regex::find_all. The matches are valid until the next call.
+    const std::vector<TextRange>& find_all(std::string_view text);
+
+private:
+    struct Scratch;
+
+    const Regex& regex_;
+    std::unique_ptr<Scratch> scratch_;
+    std::vector<TextRange> found_;
 };
 
 }  // namespace tessera::llm

@@ -14,48 +14,40 @@ namespace {
 
 using Type = SentencePieceModel::Type;
 
-CharacterMap character_map_of(const SentencePieceModel& model, const CharacterMapPlace& place) {
-    CharacterMap map = CharacterMap::parse(model.character_map, place.file, place.entity);
-    // The library removes extra spaces between replacements, not within them.
-    if (model.remove_extra_whitespaces && map.makes_double_spaces())
-        throw Error(place.file, place.entity, "has a replacement with two spaces, which is not supported",
-                    place.advice);
-    return map;
-}
-
 }  // namespace
 
 std::vector<NormalizerStep> sentence_piece_normalizer(const SentencePieceModel& model,
-                                                      const CharacterMapPlace& place) {
-    const auto replace = [](std::string_view pattern, std::string text) {
-        return ReplacePattern{Regex::compile(pattern, "built-in pattern"), std::move(text)};
-    };
-    std::vector<NormalizerStep> steps;
+                                                      const CharacterMapPlace& place, bool legacy) {
+    NormalizeSentencePiece step{.kept = user_defined_pieces(model),
+                                .adds_space = model.add_dummy_prefix,
+                                .removes_spaces = model.remove_extra_whitespaces,
+                                .marks_spaces = model.escape_whitespaces,
+                                .only_start = !legacy};
     if (!model.character_map.empty())
-        steps.emplace_back(ReplaceLongest{character_map_of(model, place), user_defined_pieces(model)});
-    if (model.remove_extra_whitespaces) {
-        steps.emplace_back(replace(R"(\A +)", ""));
-        steps.emplace_back(replace(" {2,}", " "));
-    }
-    // Also to a text of which the map has left nothing.
-    if (model.add_dummy_prefix) steps.emplace_back(Prepend{.text = " ", .to_empty = true});
-    if (model.escape_whitespaces) steps.emplace_back(ReplaceText{" ", std::string(kSpaceMark)});
-    // At the end the library removes marks that the text itself has, too.
-    if (model.remove_extra_whitespaces)
-        steps.emplace_back(replace(
-            fmt::format(R"((?:{})+\z)", model.escape_whitespaces ? kSpaceMark : std::string_view(" ")), ""));
-    return steps;
+        step.map = CharacterMap::parse(model.character_map, place.file, place.entity);
+    return {std::move(step)};
 }
 
 TokenDecoder sentence_piece_decoder(const SentencePieceModel& model) {
     TokenDecoder decoder;
     if (model.escape_whitespaces) decoder.token_steps.emplace_back(ReplaceText{std::string(kSpaceMark), " "});
     decoder.token_steps.emplace_back(DecodeByteToken{});
+    // Pieces lose the mark in front; the blank of a byte piece was in the text.
     if (model.remove_extra_whitespaces)
-        decoder.front = {StripFront{.content = " ", .each_token = true}};
+        decoder.front = {StripFront{.content = " ", .each_token = true, .spares_bytes = true}};
     else if (model.add_dummy_prefix)
-        decoder.front = {StripFront{.content = " ", .count = 1}};
+        decoder.front = {StripFront{.content = " ", .count = 1, .spares_bytes = true}};
     return decoder;
+}
+
+std::vector<AddedToken> user_defined_tokens(const SentencePieceModel& model) {
+    std::vector<AddedToken> tokens;
+    for (size_t id = 0; id < model.types.size(); ++id)
+        if (model.types[id] == Type::kUserDefined)
+            tokens.push_back({.id = static_cast<TokenId>(id),
+                              .content = std::string(model.vocabulary.text(static_cast<TokenId>(id))),
+                              .in_model = true});
+    return tokens;
 }
 
 // The numbers are those of the library, version 0.2.3.

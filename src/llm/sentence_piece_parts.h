@@ -19,11 +19,11 @@ namespace tessera::llm {
 struct CharacterMapPlace {
     std::string file;
     std::string entity;
-    std::string advice = {};
 };
-/// @throws Error for a map that is damaged or not supported
+/// `legacy` of `transformers`: every stretch of text between added tokens is a text of its own.
+/// @throws Error for a map that is damaged
 std::vector<NormalizerStep> sentence_piece_normalizer(const SentencePieceModel& model,
-                                                      const CharacterMapPlace& place);
+                                                      const CharacterMapPlace& place, bool legacy = true);
 
 TokenDecoder sentence_piece_decoder(const SentencePieceModel& model);
 
@@ -32,6 +32,9 @@ Unigram sentence_piece_unigram(const SentencePieceModel& model);
 
 /// Pieces that are themselves wherever a text has them.
 PatternSet user_defined_pieces(const SentencePieceModel& model);
+
+/// The same as added tokens that the model finds.
+std::vector<AddedToken> user_defined_tokens(const SentencePieceModel& model);
 
 /// The piece that stands for unknown characters.
 std::optional<TokenId> unknown_piece(const SentencePieceModel& model);

@@ -28,7 +28,7 @@ int64_t context_of(const runtime::Manifest& manifest, const StepInterface& step,
 int64_t pages_of(const runtime::Manifest& manifest, const StepInterface& step,
                  const SessionOptions& options) {
     const DimSymbol& limit = step.limits[StepInterface::kP];
-    TESSERA_CHECK(options.sequences > 0 && options.chunk >= 0 && options.cached >= 0);
+    TESSERA_CHECK(options.sequences > 0 && options.chunk >= 0 && options.cached >= 0 && options.kept >= 0);
     const int64_t of_one = (context_of(manifest, step, options) + step.page_size - 1) / step.page_size;
     const int64_t of_all = of_one * options.sequences;
     const int64_t wanted =
@@ -69,7 +69,7 @@ Session::Session(runtime::Manifest manifest, const SessionOptions& options, Step
                           std::max<int64_t>(1, kMostLogitsBytes / 4 / interface_.vocabulary))),
       pages_(pages_of(manifest_, interface_, options)),
       allocator_(pages_),
-      sequences_(static_cast<size_t>(options.sequences)) {
+      sequences_(static_cast<size_t>(options.sequences + options.kept)) {
     if (options.chunk > 0) longest_segment_ = std::min(longest_segment_, options.chunk);
 }
 
@@ -112,6 +112,31 @@ void Session::shorten(SequenceId id, int64_t length) {
         allocator_.release(shortened.pages.back());
         shortened.pages.pop_back();
     }
+}
+
+SequenceId Session::fork(SequenceId id, int64_t length) {
+    TESSERA_CHECK(length >= 0 && length <= this->length(id) && length % interface_.page_size == 0, "{} of {}",
+                  length, this->length(id));
+    const SequenceId other = open();
+    const std::vector<int32_t>& pages = sequence(id).pages;
+    Sequence& forked = sequence(other);
+    forked.pages.assign(pages.begin(), pages.begin() + length / interface_.page_size);
+    for (const int32_t page : forked.pages) allocator_.share(page);
+    forked.length = length;
+    return other;
+}
+
+int64_t Session::own_length(SequenceId id, int64_t length) const {
+    const int64_t full = length / interface_.page_size;
+    const std::vector<int32_t>& pages = sequences_[index_of(id)].pages;
+    const bool writes_shared =
+        full * interface_.page_size < length && allocator_.is_shared(pages[static_cast<size_t>(full)]);
+    return writes_shared ? full * interface_.page_size : length;
+}
+
+int64_t Session::open_sequences() const {
+    return std::count_if(sequences_.begin(), sequences_.end(),
+                         [](const Sequence& one) { return one.is_open; });
 }
 
 void Session::assume(SequenceId id, int64_t length) {

@@ -23,11 +23,12 @@ struct SequenceId {
 
 struct SessionOptions {
     int64_t context = 0;    ///< tokens of the longest sequence; 0: as many as the model allows
-    int64_t sequences = 1;  ///< open at one time
+    int64_t sequences = 1;  ///< open at one time, for whose tokens the cache has room
     int64_t chunk = 0;      ///< most tokens of one sequence in one step; 0: as many as the code takes
     /// Tokens that the cache holds of all sequences together, at least one of full length; 0: all of them at
     /// full length. Whoever gives less has to see to it that the pages suffice (llm/batch_engine.h).
     int64_t cached = 0;
+    int64_t kept = 0;  ///< sequences more that may be open, in what the others leave of the cache
 };
 
 /// The tokens that one call adds to one sequence.
@@ -68,8 +69,16 @@ public:
     SequenceId open();
     void close(SequenceId sequence);
     int64_t length(SequenceId sequence) const;
-    /// Forgets all but the first `length` tokens. @pre 0 <= length <= this->length(sequence)
+    /// Forgets all but the first `length` tokens. @pre 0 <= length <= this->length(sequence), and for a
+    /// sequence that goes on length == own_length(sequence, length)
     void shorten(SequenceId sequence, int64_t length);
+    /// A new sequence of the first tokens of another. They share the pages, which neither writes any more:
+    /// their slots are full. @pre length is a multiple of page_size(), 0 <= length <= this->length(sequence),
+    /// open_sequences() < most_open()
+    SequenceId fork(SequenceId sequence, int64_t length);
+    /// The largest length up to `length` to which the sequence can be shortened and then go on: no more than
+    /// the pages that it shares, if it ends inside of one.
+    int64_t own_length(SequenceId sequence, int64_t length) const;
     /// Makes it as long as `length` without computing: whatever its pages of the cache contain is taken for
     /// the keys and values of its tokens. @pre this->length(sequence) <= length <= context()
     void assume(SequenceId sequence, int64_t length);
@@ -92,6 +101,8 @@ public:
     int64_t vocabulary() const { return interface_.vocabulary; }
     /// Of a hidden state; 0 where the step does not give them.
     int64_t hidden_width() const { return interface_.hidden; }
+    int64_t open_sequences() const;
+    int64_t most_open() const { return static_cast<int64_t>(sequences_.size()); }
     int64_t free_pages() const { return allocator_.available(); }
     int64_t pages() const { return pages_; }  ///< of the cache
     /// Pages that so many tokens of one sequence take.

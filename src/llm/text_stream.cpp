@@ -15,22 +15,23 @@ TextStream::TextStream(Tokenizer tokenizer, std::vector<std::string> stop_string
 
 std::string TextStream::push(TokenId id) {
     if (!tokenizer_.has_text(id)) return {};
-    if (!holds_last_) return push_bytes(decode(id, false));
+    if (!holds_last_) return push_token(id, false);
     const std::optional<TokenId> before = std::exchange(last_, id);
-    return before ? push_bytes(decode(*before, false)) : "";
+    return before ? push_token(*before, false) : "";
 }
 
 std::string TextStream::decode(TokenId id, bool last) {
     return tokenizer_.token_bytes(id, {.first = std::exchange(at_start_, false), .last = last});
 }
 
-std::string TextStream::push_bytes(std::string bytes) {
-    for (FrontStripper& stripper : front_) bytes = stripper.push(bytes);
+std::string TextStream::push_token(TokenId id, bool last) {
+    std::string bytes = decode(id, last);
+    for (FrontStripper& stripper : front_) bytes = stripper.push(bytes, tokenizer_.is_byte(id));
     return characters_.push(stop_.push(bytes));
 }
 
 std::string TextStream::finish() {
-    std::string front = last_ ? push_bytes(decode(*std::exchange(last_, std::nullopt), true)) : "";
+    std::string front = last_ ? push_token(*std::exchange(last_, std::nullopt), true) : "";
     std::string bytes;
     for (FrontStripper& stripper : front_) {
         bytes = stripper.push(bytes);

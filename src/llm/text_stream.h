@@ -30,7 +30,7 @@ public:
 
 private:
     std::string decode(TokenId id, bool last);
-    std::string push_bytes(std::string bytes);
+    std::string push_token(TokenId id, bool last);
 
     Tokenizer tokenizer_;
     bool holds_last_;              // the text of the last token is known when the next one comes

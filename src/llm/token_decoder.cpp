@@ -93,7 +93,11 @@ std::string apply(const std::vector<TokenDecoderStep>& steps, std::string_view t
     return result;
 }
 
-std::string FrontStripper::push(std::string_view token) {
+std::string FrontStripper::push(std::string_view token, bool is_byte) {
+    if (is_byte && strip_.spares_bytes) {
+        has_begun_ = true;
+        strip_.count = 0;
+    }
     if (strip_.each_token) {
         if (!has_begun_ && token.starts_with(strip_.content)) token.remove_prefix(strip_.content.size());
         has_begun_ = has_begun_ || !token.empty();

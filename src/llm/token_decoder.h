@@ -54,6 +54,7 @@ struct StripFront {
     std::string content;  ///< not empty
     size_t count = 0;
     bool each_token = false;
+    bool spares_bytes = false;  ///< nothing is removed of a token that is a byte, nor behind one
 };
 
 /// From the text of tokens to text, as `decoder` in `tokenizer.json` says. All of it can be done while the
@@ -75,7 +76,8 @@ class FrontStripper {
 public:
     explicit FrontStripper(StripFront strip) : strip_(std::move(strip)) {}
 
-    std::string push(std::string_view token);
+    /// `is_byte`: the token stands for this one byte.
+    std::string push(std::string_view token, bool is_byte = false);
     std::string finish();
 
 private:

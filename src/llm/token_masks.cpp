@@ -59,11 +59,21 @@ size_t RuleMasks::HashOfStates::operator()(const std::vector<StateId>& states) c
     return hash ^ (hash >> 29);
 }
 
+void RuleMasks::limit_work(size_t work) {
+    most_work_ = work;
+    pool_->limit_work(work);
+}
+
+void RuleMasks::begin_pool() {
+    pool_ = std::make_unique<StackPool>(*automaton_);
+    pool_->limit_work(most_work_);
+}
+
 const RuleMasks::Mask& RuleMasks::of(std::span<const StateId> states) {
     std::vector<StateId> key(states.begin(), states.end());
     const auto known = masks_.find(key);
     if (known != masks_.end()) return known->second;
-    if (pool_->is_large()) pool_ = std::make_unique<StackPool>(*automaton_);
+    if (pool_->is_large()) begin_pool();
     Mask mask{.inside = TokenMask(trie_->vocabulary_size())};
     const auto size = static_cast<uint32_t>(trie_->nodes().size());
     try {
@@ -80,7 +90,7 @@ const RuleMasks::Mask& RuleMasks::of(std::span<const StateId> states) {
         });
         if (mask.is_open) mask.leaves = {};
     } catch (const Error&) {
-        pool_ = std::make_unique<StackPool>(*automaton_);
+        begin_pool();
         throw;
     }
     bytes_ += mask.inside.bytes() + mask.leaves.size() * sizeof(uint32_t);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -13,7 +14,7 @@
 namespace tessera::llm {
 
 /// What the tokens of a vocabulary may do in the rules of one grammar, whatever has called them. Shared by
-/// all texts that follow the grammar; by one thread at a time.
+/// all texts that follow the grammar; by one thread at a time, which holds `mutex`.
 class RuleMasks {
 public:
     RuleMasks(std::shared_ptr<const grammar::Automaton> automaton, std::shared_ptr<const TokenTrie> trie);
@@ -23,13 +24,18 @@ public:
         std::vector<uint32_t> leaves;  ///< nodes of the trie at which the rule may end
         bool is_open = false;          ///< it may end nearly everywhere: not worth telling apart
     };
-    /// Of a rule that has come to one of these states. @throws Error beyond the limits of grammar::StackPool
+    /// Of a rule that has come to one of these states. @throws as grammar::StackPool
     const Mask& of(std::span<const grammar::StateId> states);
+    /// StackPool::limit_work
+    void limit_work(size_t work);
+    std::mutex& mutex() { return mutex_; }
 
     const std::shared_ptr<const grammar::Automaton>& automaton() const { return automaton_; }
     const TokenTrie& trie() const { return *trie_; }
 
 private:
+    void begin_pool();
+
     struct HashOfStates {
         size_t operator()(const std::vector<grammar::StateId>& states) const;
     };
@@ -37,6 +43,8 @@ private:
     std::shared_ptr<const grammar::Automaton> automaton_;
     std::shared_ptr<const TokenTrie> trie_;
     std::unique_ptr<grammar::StackPool> pool_;
+    size_t most_work_ = grammar::StackPool::kMostWork;
+    std::mutex mutex_;
     std::unordered_map<std::vector<grammar::StateId>, Mask, HashOfStates> masks_;
     size_t bytes_ = 0;  ///< of the masks
 };
@@ -51,7 +59,7 @@ class TokenMasks {
 public:
     explicit TokenMasks(std::shared_ptr<RuleMasks> rules);
 
-    /// The reference is valid until the next call. @throws Error as RuleMasks::of
+    /// The reference is valid until the next call. @throws as RuleMasks::of
     const TokenMask& of(grammar::Matcher& matcher);
 
 private:

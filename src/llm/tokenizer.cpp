@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "llm/tokenizer_parts.h"
+#include "llm/utf8.h"
 #include "support/error.h"
 
 namespace tessera::llm {
@@ -13,6 +14,43 @@ namespace {
 
 /// Positions inside a text are 32 bits, and normalisation may make it longer.
 constexpr size_t kLongestText = size_t{1} << 30;
+
+/// The ids of a normalised text without added tokens.
+std::vector<TokenId> section_ids(const TokenizerParts& parts, std::string text, bool at_start) {
+    std::vector<TokenId> ids;
+    const Pieces pieces = pre_tokenize(parts.pre_tokenizer, std::move(text), at_start);
+    for (size_t i = 0; i < pieces.ranges.size(); ++i)
+        std::visit([&](const auto& model) { model.encode(parts.vocabulary, pieces.piece(i), ids); },
+                   parts.model);
+    return ids;
+}
+
+/// Of a text behind a newline, without those of the newline.
+std::vector<TokenId> ids_behind_newline(const TokenizerParts& parts, const TextSection& section) {
+    std::vector<TokenId> ids = section_ids(parts, section.text, false);
+    const std::vector<TokenId> newline = section_ids(parts, normalize(parts.normalizer, "\n"), false);
+    if (ids.size() < newline.size() || !std::equal(newline.begin(), newline.end(), ids.begin()))
+        return section_ids(parts, section.alone, false);
+    ids.erase(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(newline.size()));
+    return ids;
+}
+
+void append_ids(const TokenizerParts& parts, const TextSection& section, std::vector<TokenId>& out) {
+    std::vector<TokenId> ids = section.continues ? ids_behind_newline(parts, section)
+                                                 : section_ids(parts, section.text, section.at_start);
+    if (section.masked && std::find(ids.begin(), ids.end(), *section.masked) != ids.end()) {
+        // The model finds it without our help: but not in single characters.
+        ids.clear();
+        std::string_view rest = section.continues ? section.alone : section.text;
+        while (!rest.empty()) {
+            const size_t size = first_character(rest).length;
+            for (const TokenId id : section_ids(parts, std::string(rest.substr(0, size)), false))
+                ids.push_back(id);
+            rest.remove_prefix(size);
+        }
+    }
+    out.insert(out.end(), ids.begin(), ids.end());
+}
 
 }  // namespace
 
@@ -42,16 +80,12 @@ std::vector<TokenId> Tokenizer::encode(std::string_view text, const EncodeOption
                     fmt::format("the text has {} bytes, at most {} are possible", text.size(), kLongestText));
     std::vector<TokenId> ids;
     if (options.add_special) ids = parts_->prefix;
-    for (TextSection& section :
-         parts_->splitter.split(text, parts_->normalizer, options.parse_special, options.foreign)) {
-        if (section.token) {
+    for (const TextSection& section : parts_->splitter.split(text, parts_->normalizer, options.parse_special,
+                                                             {options.foreign, options.control})) {
+        if (section.token)
             ids.push_back(*section.token);
-            continue;
-        }
-        const Pieces pieces = pre_tokenize(parts_->pre_tokenizer, std::move(section.text), section.at_start);
-        for (size_t i = 0; i < pieces.ranges.size(); ++i)
-            std::visit([&](const auto& model) { model.encode(parts_->vocabulary, pieces.piece(i), ids); },
-                       parts_->model);
+        else
+            append_ids(*parts_, section, ids);
     }
     if (options.add_special) ids.insert(ids.end(), parts_->suffix.begin(), parts_->suffix.end());
     return ids;
@@ -75,7 +109,7 @@ std::string Tokenizer::decode(std::span<const TokenId> ids, const DecodeOptions&
         tokens.push_back(token_bytes(shown[i], {.first = i == 0, .last = i + 1 == shown.size()}));
     for (const StripFront& strip : parts_->decoder.front) {
         FrontStripper stripper(strip);
-        for (std::string& token : tokens) token = stripper.push(token);
+        for (size_t i = 0; i < tokens.size(); ++i) tokens[i] = stripper.push(tokens[i], is_byte(shown[i]));
         tokens.push_back(stripper.finish());
     }
     return fmt::format("{}", fmt::join(tokens, ""));
@@ -92,6 +126,11 @@ std::string Tokenizer::token_bytes(TokenId id, TokenPlace place) const {
     if (added != parts_->added_by_id.end())
         return apply(parts_->decoder.token_steps, parts_->added_texts[added->second], true, place);
     return apply(parts_->decoder.token_steps, parts_->vocabulary.text(id), false, place);
+}
+
+bool Tokenizer::is_byte(TokenId id) const {
+    return !parts_->added_by_id.contains(id) && parts_->vocabulary.contains(id) &&
+           byte_of_token(parts_->vocabulary.text(id)) >= 0;
 }
 
 bool Tokenizer::has_text(TokenId id) const {

@@ -23,6 +23,9 @@ struct AddedToken {
     bool lstrip = false;       ///< takes the white space on its left with it
     bool rstrip = false;       ///< takes the white space on its right with it
     bool normalized = false;   ///< looked for in the normalised text, not in the raw one
+    /// The model of the vocabulary finds it by itself, with the text around it: it is cut out of the text
+    /// only where it must not become a token.
+    bool in_model = false;
 
     bool operator==(const AddedToken&) const = default;
 };
@@ -34,6 +37,8 @@ struct EncodeOptions {
     /// Ranges of the text, ascending and apart from each other, where special tokens are text even so: what a
     /// user wrote, inside of what a template says.
     std::span<const TextRange> foreign = {};
+    /// Tokens that are special for this text, though they are not flagged so; ascending.
+    std::span<const TokenId> control = {};
 };
 
 struct DecodeOptions {
@@ -75,6 +80,7 @@ public:
     size_t vocabulary_size() const;
     std::optional<TokenId> find(std::string_view token) const;  ///< by its spelling in the vocabulary
     bool is_special(TokenId id) const;
+    bool is_byte(TokenId id) const;  ///< one of the 256 that stand for a byte each
 
     std::optional<TokenId> bos() const;
     const std::vector<TokenId>& eos() const;  ///< every id that ends a text; ascending

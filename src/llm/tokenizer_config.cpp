@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "llm/read_added_token.h"
@@ -15,10 +17,34 @@ namespace {
 constexpr JsonBounds kConfigBounds{.bytes = size_t{64} << 20, .values = 2'000'000};
 
 /// A token is named by its text, or by an object with its `content`.
-std::optional<std::string> token_text(const JsonCursor& file, std::string_view key) {
-    const auto token = file.find(key);
-    if (!token) return std::nullopt;
-    return token->is_object() ? token->at("content").string() : token->string();
+AddedToken special_token(const JsonCursor& token) {
+    AddedToken special;
+    if (token.is_object())
+        special = read_added_token(token, 0);
+    else
+        special.content = token.string();
+    special.special = true;
+    if (!token.is_object() || !token.find("normalized")) special.normalized = false;
+    return special;
+}
+
+/// The special tokens of one file, which go before those that were read earlier.
+void read_special_tokens(const JsonCursor& file, TokenizerConfig& config) {
+    for (const std::string& key : file.keys()) {
+        const JsonCursor value = file.at(key);
+        if (key.ends_with("_token") && (value.is_string() || value.is_object()))
+            config.named_tokens.insert_or_assign(key, special_token(value));
+    }
+    for (const char* key : {"additional_special_tokens", "extra_special_tokens"}) {
+        const auto more = file.find(key);
+        if (!more) continue;
+        if (more->is_object())
+            for (const std::string& name : more->keys())
+                config.named_tokens.insert_or_assign(name, special_token(more->at(name)));
+        else
+            for (const JsonCursor& token : more->items())
+                config.more_special_tokens.push_back(special_token(token));
+    }
 }
 
 std::optional<bool> flag(const JsonCursor& file, std::string_view key) {
@@ -60,22 +86,75 @@ void read_added_tokens(const JsonCursor& decoder, TokenizerConfig& config) {
     }
 }
 
-}  // namespace
+/// `added_tokens.json`: ids by text. It may repeat what the decoder says, and must not say anything else.
+void read_added_ids(const JsonCursor& file, TokenizerConfig& config) {
+    std::unordered_set<std::string> special;
+    for (const auto& [name, token] : config.named_tokens) special.insert(token.content);
+    for (const AddedToken& token : config.more_special_tokens) special.insert(token.content);
+    std::unordered_map<std::string, TokenId> ids;
+    std::unordered_map<TokenId, std::string> texts;
+    for (const AddedToken& token : config.added_tokens) {
+        ids.emplace(token.content, token.id);
+        texts.emplace(token.id, token.content);
+    }
+    for (const std::string& content : file.keys()) {
+        const auto id = static_cast<TokenId>(file.at(content).integer(0, Vocabulary::kLargestId));
+        const TokenId other = ids.emplace(content, id).first->second;
+        const std::string& text = texts.emplace(id, content).first->second;
+        if (!config.conflict && (other != id || text != content))
+            config.conflict = Error(
+                file.file(), file.at(content).place(),
+                fmt::format("is {}, but {} says that {} is \"{}\"", id,
+                            config.has_decoder ? "added_tokens_decoder of tokenizer_config.json" : "the file",
+                            other != id ? other : id, other != id ? content : text),
+                "give the token one id in both files");
+        if (config.has_decoder) continue;
+        const bool is_special = special.contains(content);
+        config.added_tokens.push_back(
+            {.id = id, .content = content, .special = is_special, .normalized = !is_special});
+    }
+}
 
-TokenizerConfig read_tokenizer_config(FileSource& files) {
-    TokenizerConfig config;
+/// The files of tokenizers alone.
+void read_tokenizer_files(FileSource& files, TokenizerConfig& config) {
     if (constexpr std::string_view kName = "tokenizer_config.json"; files.contains(kName)) {
         const JsonCursor file = parse_json(files.read(kName), files.where(kName), kConfigBounds);
         config.tokenizer_class = file.string_or("tokenizer_class", "");
         if (config.tokenizer_class.ends_with("Fast"))
             config.tokenizer_class.resize(config.tokenizer_class.size() - std::string_view("Fast").size());
-        config.bos_token = token_text(file, "bos_token");
-        config.eos_token = token_text(file, "eos_token");
+        read_special_tokens(file, config);
         config.add_bos_token = flag(file, "add_bos_token");
         config.add_eos_token = flag(file, "add_eos_token");
         config.add_prefix_space = flag(file, "add_prefix_space");
-        if (const auto decoder = file.find("added_tokens_decoder")) read_added_tokens(*decoder, config);
+        config.legacy = flag(file, "legacy");
+        if (const auto control = file.find("chat_control_tokens")) {
+            config.chat_control_tokens.emplace();
+            for (const JsonCursor& token : control->items())
+                config.chat_control_tokens->push_back(token.string());
+        }
+        if (const auto decoder = file.find("added_tokens_decoder")) {
+            config.has_decoder = true;
+            read_added_tokens(*decoder, config);
+        }
     }
+    if (constexpr std::string_view kName = "special_tokens_map.json";
+        !config.has_decoder && files.contains(kName))
+        read_special_tokens(parse_json(files.read(kName), files.where(kName), kConfigBounds), config);
+    if (constexpr std::string_view kName = "added_tokens.json"; files.contains(kName))
+        read_added_ids(parse_json(files.read(kName), files.where(kName), kConfigBounds), config);
+}
+
+}  // namespace
+
+std::optional<std::string> TokenizerConfig::token(std::string_view name) const {
+    const auto found = named_tokens.find(name);
+    if (found == named_tokens.end()) return std::nullopt;
+    return found->second.content;
+}
+
+TokenizerConfig read_tokenizer_config(FileSource& files) {
+    TokenizerConfig config;
+    read_tokenizer_files(files, config);
     for (const std::string_view name : {"generation_config.json", "config.json"}) {
         if (!files.contains(name)) continue;
         const JsonCursor file = parse_json(files.read(name), files.where(name), kConfigBounds);
@@ -83,6 +162,25 @@ TokenizerConfig read_tokenizer_config(FileSource& files) {
         if (name == "config.json") config.model_type = file.string_or("model_type", "");
     }
     return config;
+}
+
+void add_special_tokens(const TokenizerConfig& config, TokenizerParts& parts) {
+    std::unordered_map<std::string, size_t> known;
+    for (size_t i = 0; i < parts.added.size(); ++i) known.emplace(parts.added[i].content, i);
+    const auto add = [&](const AddedToken& token) {
+        if (const auto found = known.find(token.content); found != known.end()) {
+            parts.added[found->second].special = true;
+            parts.added[found->second].in_model = false;
+            return;
+        }
+        const auto id = parts.vocabulary.find(token.content);
+        if (!id || token.content.empty()) return;
+        known.emplace(token.content, parts.added.size());
+        parts.added.push_back(token);
+        parts.added.back().id = *id;
+    };
+    for (const auto& [name, token] : config.named_tokens) add(token);
+    for (const AddedToken& token : config.more_special_tokens) add(token);
 }
 
 void set_special_ids(const TokenizerConfig& config, TokenizerParts& parts) {
@@ -97,10 +195,10 @@ void set_special_ids(const TokenizerConfig& config, TokenizerParts& parts) {
                std::any_of(parts.added.begin(), parts.added.end(),
                            [&](const AddedToken& added) { return added.id == id; });
     };
-    parts.bos = id_of_text(config.bos_token);
+    parts.bos = id_of_text(config.token("bos_token"));
     if (!parts.bos && !parts.prefix.empty()) parts.bos = parts.prefix.front();
     if (!parts.bos && config.bos_id && is_known(*config.bos_id)) parts.bos = config.bos_id;
-    if (const auto eos = id_of_text(config.eos_token)) parts.eos.push_back(*eos);
+    if (const auto eos = id_of_text(config.token("eos_token"))) parts.eos.push_back(*eos);
     for (const TokenId id : config.eos_ids)
         if (is_known(id)) parts.eos.push_back(id);
 }

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include <fmt/ranges.h>
@@ -107,6 +109,32 @@ void check_ids(const std::vector<TokenId>& ids, const TokenizerParts& parts, con
                         fmt::format("adds the token {}, which the vocabulary does not have", id));
 }
 
+/// Tokens of the files beside: their flags count before those of the document, its ids before theirs.
+void merge_added_tokens(const TokenizerConfig& config, TokenizerParts& parts) {
+    std::unordered_map<std::string, size_t> known;
+    std::unordered_set<TokenId> taken;
+    for (size_t i = 0; i < parts.added.size(); ++i) {
+        known.emplace(parts.added[i].content, i);
+        taken.insert(parts.added[i].id);
+    }
+    for (const AddedToken& token : config.added_tokens) {
+        if (const auto found = known.find(token.content); found != known.end()) {
+            AddedToken& own = parts.added[found->second];
+            const TokenId id = own.id;
+            if (config.has_decoder) own = token;
+            own.id = id;
+            continue;
+        }
+        const TokenId id = parts.vocabulary.find(token.content).value_or(token.id);
+        if ((parts.vocabulary.contains(id) && parts.vocabulary.text(id) != token.content) ||
+            !taken.insert(id).second)
+            continue;
+        known.emplace(token.content, parts.added.size());
+        parts.added.push_back(token);
+        parts.added.back().id = id;
+    }
+}
+
 }  // namespace
 
 TokenizerParts read_tokenizer_json(FileSource& files, const std::string& name) {
@@ -134,7 +162,10 @@ TokenizerParts read_tokenizer_json(FileSource& files, const std::string& name) {
     check_ids(affixes.suffix, parts, where);
     parts.prefix = std::move(affixes.prefix);
     parts.suffix = std::move(affixes.suffix);
-    set_special_ids(read_tokenizer_config(files), parts);
+    const TokenizerConfig config = read_tokenizer_config(files);
+    merge_added_tokens(config, parts);
+    add_special_tokens(config, parts);
+    set_special_ids(config, parts);
     return parts;
 }
 

@@ -53,18 +53,30 @@ TokenModel model_of(const Model& model) {
 }
 
 /// Control pieces are never spelled by a text; tokens of the files beside replace them, or come to them.
-std::vector<AddedToken> added_tokens_of(const Model& model, const TokenizerConfig& config) {
+/// @throws Error where a file beside gives a piece another id
+std::vector<AddedToken> added_tokens_of(const Model& model, const TokenizerConfig& config,
+                                        const std::string& where) {
     std::vector<AddedToken> added = config.added_tokens;
-    // This form of a tokenizer looks for them before anything has happened to the text.
-    for (AddedToken& token : added) token.normalized = false;
     std::vector<bool> is_there(model.types.size());
-    for (const AddedToken& token : added)
+    for (AddedToken& token : added) {
+        const auto piece = model.vocabulary.find(token.content);
+        if (piece && *piece != token.id)
+            throw Error(where, fmt::format("pieces[{}]", *piece),
+                        fmt::format("is \"{}\", which the files beside it say is the token {}", token.content,
+                                    token.id),
+                        "give both the same id: in added_tokens.json, or in added_tokens_decoder of "
+                        "tokenizer_config.json");
+        // This form of a tokenizer looks for them before anything has happened to the text.
+        token.normalized = false;
         if (static_cast<size_t>(token.id) < is_there.size()) is_there[static_cast<size_t>(token.id)] = true;
+    }
     for (size_t id = 0; id < model.types.size(); ++id)
         if ((model.types[id] == Type::kControl || model.types[id] == Type::kUnknown) && !is_there[id])
             added.push_back({.id = static_cast<TokenId>(id),
                              .content = std::string(model.vocabulary.text(static_cast<TokenId>(id))),
                              .special = true});
+    for (AddedToken& token : user_defined_tokens(model))
+        if (!is_there[static_cast<size_t>(token.id)]) added.push_back(std::move(token));
     return added;
 }
 
@@ -81,17 +93,19 @@ TokenizerParts read_sentence_piece(FileSource& files, const std::string& name) {
     Model model = read_sentence_piece_model(files.read(name), where);
     refuse_unsupported(model, where);
     const TokenizerConfig config = read_tokenizer_config(files);
+    if (config.conflict) throw Error(*config.conflict);
     model.add_dummy_prefix = config.add_prefix_space.value_or(model.add_dummy_prefix);
 
     TokenizerParts parts;
-    parts.added = added_tokens_of(model, config);
-    parts.normalizer = sentence_piece_normalizer(
-        model, {where, "normalizer_spec.precompiled_charsmap", std::string(kInsteadAdvice)});
+    parts.added = added_tokens_of(model, config, where);
+    parts.normalizer = sentence_piece_normalizer(model, {where, "normalizer_spec.precompiled_charsmap"},
+                                                 config.legacy.value_or(true));
     parts.decoder = sentence_piece_decoder(model);
     parts.model = model_of(model);
     const auto bos = control_piece(model, model.bos_piece);
     const auto eos = control_piece(model, model.eos_piece);
     parts.vocabulary = std::move(model.vocabulary);
+    add_special_tokens(config, parts);
     set_special_ids(config, parts);
     if (!parts.bos) parts.bos = bos;
     if (parts.eos.empty() && eos) parts.eos = {*eos};

@@ -41,18 +41,13 @@ const Style& find_style(const TokenizerConfig& config, const FileSource& files) 
                 "a tokenizer.json says it; the `tokenizers` library writes one");
 }
 
-/// Special tokens that are in the vocabulary, and that no list of added tokens names.
-void add_named_tokens(const TokenizerConfig& config, TokenizerParts& parts) {
+/// The special token of vocabularies of this form, which no file needs to name.
+void add_end_of_text(TokenizerParts& parts) {
     constexpr std::string_view kEndOfText = "<|endoftext|>";
-    for (const std::string& name :
-         {config.bos_token.value_or(""), config.eos_token.value_or(""), std::string(kEndOfText)}) {
-        const auto id = parts.vocabulary.find(name);
-        if (!id || name.empty()) continue;
-        if (std::any_of(parts.added.begin(), parts.added.end(),
-                        [&](const auto& added) { return added.id == *id; }))
-            continue;
-        parts.added.push_back({.id = *id, .content = name, .special = true});
-    }
+    const auto id = parts.vocabulary.find(kEndOfText);
+    if (id && std::none_of(parts.added.begin(), parts.added.end(),
+                           [&](const auto& added) { return added.id == *id; }))
+        parts.added.push_back({.id = *id, .content = std::string(kEndOfText), .special = true});
 }
 
 }  // namespace
@@ -67,7 +62,8 @@ TokenizerParts read_vocabulary_and_merges(FileSource& files) {
                                   UnknownMerge::kRefuse, merges),
                       {});
     parts.added = config.added_tokens;
-    add_named_tokens(config, parts);
+    add_special_tokens(config, parts);
+    add_end_of_text(parts);
     if (style.composes) parts.normalizer.emplace_back(UnicodeForm::kNfc);
     parts.pre_tokenizer = byte_level_steps({style.pattern}, config.add_prefix_space.value_or(false));
     parts.decoder.token_steps.emplace_back(DecodeByteAlphabet{});

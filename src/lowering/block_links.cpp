@@ -34,7 +34,7 @@ private:
             op.extent.push_back(number_of(extents[x]));
             op.ends.push_back(end_of(node, static_cast<int>(x), whole));
         }
-        add_accesses(node, op);
+        add_accesses(node, extents, op);
         add_results(node, extents, op);
         out_.operators.push_back(std::move(op));
     }
@@ -87,7 +87,7 @@ private:
         }
     }
 
-    void add_accesses(const Node& node, BlockLinks::Operator& op) {
+    void add_accesses(const Node& node, const std::vector<Index>& extents, BlockLinks::Operator& op) {
         const Definition& definition = *node.definition();
         // Extents of 1 must not fold away: the name says which iterator an axis follows.
         std::vector<Index> variables;
@@ -104,8 +104,10 @@ private:
                 std::vector<Index> at;
                 for (const ExprPtr& c : coordinates) at.push_back(to_index(c, node, variables, storage_));
                 BlockLinks::Access access{made->second.first, made->second.second, {}};
-                for (const Index& component : storage_.resolve(value, std::move(at)).coordinates)
-                    access.axes.push_back(axis_of(component, static_cast<int>(op.largest.size())));
+                const Resolved resolved = storage_.resolve(value, std::move(at));
+                const std::vector<Index> shape = storage_.extents(resolved.value);
+                for (size_t axis = 0; axis < shape.size(); ++axis)
+                    access.axes.push_back(axis_of(resolved.coordinates[axis], extents, shape[axis]));
                 op.accesses.push_back(std::move(access));
             }
         }
@@ -113,12 +115,14 @@ private:
 
     static std::string name_of(int x) { return fmt::format("#{}", x); }
 
-    static BlockLinks::Axis axis_of(const Index& component, int iterators) {
+    static BlockLinks::Axis axis_of(const Index& component, const std::vector<Index>& extents,
+                                    const Index& extent) {
         BlockLinks::Axis axis;
-        for (int x = 0; x < iterators; ++x)
+        for (int x = 0; x < static_cast<int>(extents.size()); ++x)
             if (component.uses(name_of(x))) axis.mixed.push_back(x);
         if (axis.mixed.size() == 1 && component.constant() == 0 && component.terms().size() == 1 &&
-            component.coefficient(name_of(axis.mixed.front())) == 1) {
+            component.coefficient(name_of(axis.mixed.front())) == 1 &&
+            runs_inside(extents[static_cast<size_t>(axis.mixed.front())], extent)) {
             axis.iterator = axis.mixed.front();
             axis.mixed.clear();
         }

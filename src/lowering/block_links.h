@@ -14,7 +14,7 @@ namespace tessera::lowering {
 struct BlockLinks {
     /// An axis of a result, as one access reads it.
     struct Axis {
-        int iterator = -1;       ///< of the reader, if the axis runs with it one for one
+        int iterator = -1;       ///< of the reader, if the axis runs with it one for one, inside of it
         std::vector<int> mixed;  ///< otherwise: the reader's iterators on which the coordinate depends
     };
     /// An access of a result that an operator of the block makes, views followed.

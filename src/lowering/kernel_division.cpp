@@ -4,7 +4,6 @@
 
 #include "facts/parted_fold.h"
 #include "lowering/parts.h"
-#include "movement/identifier.h"
 #include "plan/parts.h"
 #include "support/error.h"
 
@@ -34,12 +33,9 @@ KernelDivision::KernelDivision(const plan::KernelPlan& kernel, Storage& storage)
 
 std::string KernelDivision::kernel_name() const {
     const std::string& last = plan::root(kernel_.nest).node;
-    if (!parted_) return movement::identifier(last);
-    std::string name = movement::identifier("parts_of_" + last);
-    const auto& all = storage_.block().nodes;
-    while (std::any_of(all.begin(), all.end(),
-                       [&](const Node& n) { return movement::identifier(n.name) == name; }))
-        name += "_";
+    if (!parted_) return last;
+    std::string name = "parts_of_" + last;
+    while (storage_.block().find(name)) name += "_";
     return name;
 }
 

@@ -9,10 +9,8 @@
 namespace tessera::lowering {
 
 std::string Names::fresh(const std::string& wanted) {
-    const std::string start = movement::identifier(wanted);
-    std::string name = start;
-    for (int i = 2; reserved_.contains(name) || !taken_.insert(name).second; ++i)
-        name = fmt::format("{}_{}", start, i);
+    std::string name = wanted;
+    for (int i = 2; !taken_.insert(name).second; ++i) name = fmt::format("{}_{}", wanted, i);
     return name;
 }
 
@@ -26,9 +24,9 @@ LeafLoops::LeafLoops(const LeafScope& scope, const std::vector<int>& iterators) 
     for (const int x : iterators) {
         const Range& range = scope.ranges[static_cast<size_t>(x)];
         if (range.is_single()) continue;
-        const movement::Variable variable{
-            scope.names.fresh(definition.iterators[static_cast<size_t>(x)].name),
-            {range.begin.bounds().low, range.end.bounds().high - 1}};
+        const movement::Variable variable{scope.names.fresh(movement::iterator_identifier(
+                                              definition.iterators[static_cast<size_t>(x)].name)),
+                                          {range.begin.bounds().low, range.end.bounds().high - 1}};
         values_[static_cast<size_t>(x)] = movement::Index::variable(variable);
         loops_.push_back({variable, range.begin, range.end});
     }
@@ -47,7 +45,8 @@ LaneLoop lane_loop(const LeafScope& scope, int x, int64_t lanes) {
     const Range& range = scope.ranges[static_cast<size_t>(x)];
     const int64_t divisor = range.begin.divisor();
     LaneLoop loop;
-    loop.start = {scope.names.fresh(scope.node.definition()->iterators[static_cast<size_t>(x)].name),
+    loop.start = {scope.names.fresh(movement::iterator_identifier(
+                      scope.node.definition()->iterators[static_cast<size_t>(x)].name)),
                   {range.begin.bounds().low, std::max(range.begin.bounds().low, range.end.bounds().high - 1)},
                   divisor == 0 ? lanes : std::gcd(divisor, lanes)};
     loop.lanes = lanes;

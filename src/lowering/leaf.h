@@ -10,15 +10,13 @@
 /// Operators inside their tiles: the building blocks for lowering every micro-kernel.
 namespace tessera::lowering {
 
-/// Names of loop variables, never those of buffers or symbols.
+/// Names that are declared inside of one kernel.
 class Names {
 public:
-    /// @pre `reserved` outlives it
-    explicit Names(const std::set<std::string>& reserved) : reserved_(reserved) {}
+    /// One that has not been given yet. @param wanted an `iterator_identifier`, or a word of lowering's own
     std::string fresh(const std::string& wanted);
 
 private:
-    const std::set<std::string>& reserved_;
     std::set<std::string> taken_;
 };
 

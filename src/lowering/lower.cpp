@@ -18,6 +18,7 @@
 #include "lowering/fill_gaps.h"
 #include "lowering/kernel_division.h"
 #include "lowering/leaf.h"
+#include "lowering/whole_sums.h"
 #include "movement/identifier.h"
 #include "support/checked.h"
 #include "support/error.h"
@@ -28,7 +29,7 @@ namespace {
 class KernelLowering {
 public:
     KernelLowering(const LoweringInput& input, const Block& block, const plan::KernelPlan& plan)
-        : plan_(plan), storage_(input, block), division_(plan, storage_), names_(input.reserved_names) {
+        : plan_(plan), storage_(input, block), division_(plan, storage_) {
         for (const plan::Leaf* leaf : plan::leaves(plan.nest)) {
             nodes_.push_back(&block.node(leaf->node));
             plan::check_parameters(*nodes_.back()->definition(), *leaf);
@@ -93,6 +94,7 @@ private:
             if (x < 0) {
                 throw Error(root_node.name, loop.iterator, "is no iterator of the nest's last operator");
             }
+            const std::string name = movement::iterator_identifier(loop.iterator);
             Range& range = ranges[static_cast<size_t>(x)];
             Open level;
             const bool is_reduction = definition.iterators[static_cast<size_t>(x)].is_reduction;
@@ -122,7 +124,7 @@ private:
             const int64_t step = loop.is_divided && storage_.input().plan.workers > 1 ? loop.tile : tile;
             const int64_t divisor = range.begin.divisor();
             level.variable = {
-                names_.fresh(loop.iterator + "_tile"),
+                names_.fresh(name + "_tile"),
                 {range.begin.bounds().low, std::max(range.begin.bounds().low, range.end.bounds().high - 1)},
                 divisor == 0 ? step : std::gcd(divisor, step)};
             level.begin = range.begin;
@@ -135,7 +137,7 @@ private:
                                         loop.tile, storage_.input().plan.workers),
                             "choose a smaller tile");
             }
-            end = named(end, loop.iterator + "_stop", level.before);
+            end = named(end, name + "_stop", level.before);
             level.end = end;
             level.step = level.is_divided ? *stride : tile;
             level.is_lone = range.largest <= tile;
@@ -147,11 +149,10 @@ private:
             const bool divides = (range.end - range.begin).divisor() % tile == 0 && end == range.end;
             const movement::Index next = start + movement::Index(tile);
             const std::optional<movement::Index> covered = is_stopped ? std::nullopt : range.covered;
-            range = {start,
-                     divides || tile == 1
-                         ? next
-                         : named(movement::min(next, end), loop.iterator + "_end", level.inside),
-                     tile, covered};
+            range = {
+                start,
+                divides || tile == 1 ? next : named(movement::min(next, end), name + "_end", level.inside),
+                tile, covered};
             if (loop.is_divided) {
                 division_.begin_part(nodes, ranges, level.variable.name, level.is_lone);
             } else {
@@ -301,6 +302,7 @@ private:
                               bool is_partial) {
         division_.check_stays_in_part(node, ranges);
         check_types(node, *leaf.kernel);
+        expect_exact_sums(node, storage_);
         movement::Body body;
         const LeafScope scope{node, leaf, ranges, is_partial, storage_, nodes_, names_};
         const ValueId first = value_of(node, node.definition()->results().front());

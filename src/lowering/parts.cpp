@@ -1,6 +1,5 @@
 #include "lowering/parts.h"
 
-#include "movement/identifier.h"
 #include "plan/parts.h"
 
 namespace tessera::lowering {
@@ -26,11 +25,10 @@ bool combines_parts(const plan::Leaf& leaf) {
 /// Parts lie like results that are placed in the arena, whatever becomes of the results themselves.
 movement::ProgramBuffer Storage::describe_parts(ValueId id) const {
     const Value& value = input_.graph[id];
-    movement::ProgramBuffer buffer{.name = movement::identifier("parts_of_" + value.name),
+    movement::ProgramBuffer buffer{.name = "parts_of_" + value.name,
                                    .value = plan::parts_of(value.name),
                                    .element = ElementType::kF32,
                                    .repetition_stride = {}};
-    while (input_.graph.find(buffer.name)) buffer.name += "_";
     const plan::TensorPlan& plan = plan_of_parts(id);
     const movement::Index elements = stored_elements(plan.layout, extents(id));
     buffer.position = plan.offset.value_or(0);

@@ -52,15 +52,16 @@ std::vector<Range> needed_by(const Node& reader, const Ranges& ranges, ValueId v
     std::vector<Range> region;
     for (size_t axis = 0; axis < extents.size(); ++axis) {
         const movement::Index& component = resolved.coordinates[axis];
-        if (const auto x = single_iterator(component); x && *x < ranges.size()) {
+        if (const auto x = single_iterator(component);
+            x && *x < ranges.size() && runs_inside(whole[*x].end, extents[axis])) {
             region.push_back(ranges[*x]);
         } else if (!uses_any_refined(component, ranges, whole)) {
             region.push_back({movement::Index(0), extents[axis], extents[axis].bounds().high, extents[axis]});
         } else {
-            throw Error(
-                reader.name, storage.input().graph[target].name,
-                fmt::format("axis {} is read at {}, which is not one tiled iterator", axis, component.text()),
-                "leave those iterators whole, or take the operators into kernels of their own");
+            throw Error(reader.name, storage.input().graph[target].name,
+                        fmt::format("axis {} is read at {}, which is not one tiled iterator inside of it",
+                                    axis, component.text()),
+                        "leave those iterators whole, or take the operators into kernels of their own");
         }
     }
     return region;
@@ -73,6 +74,10 @@ Ranges whole_ranges(const Node& node, const LoweringInput& input) {
     for (const movement::Index& extent : iterator_extents(node, input))
         result.push_back({movement::Index(0), extent, extent.bounds().high, extent});
     return result;
+}
+
+bool runs_inside(const movement::Index& iterator_extent, const movement::Index& axis_extent) {
+    return iterator_extent == axis_extent || (axis_extent - iterator_extent).bounds().low >= 0;
 }
 
 std::map<const Node*, Ranges> required_ranges(const std::vector<const Node*>& nodes,

@@ -14,6 +14,11 @@ using Ranges = std::vector<Range>;  ///< by iterator
 /// All iterations of a node.
 Ranges whole_ranges(const Node& node, const LoweringInput& input);
 
+/// Whether all values of an iterator are coordinates of the axis, whatever the symbols are. Where they are
+/// not, as at the end of a concatenation's first part, an operator that made what is read in a tile of the
+/// iterator would make elements that the axis does not have.
+bool runs_inside(const movement::Index& iterator_extent, const movement::Index& axis_extent);
+
 /// The iterations of each node (in the order of execution) that the later ones need, if the last one runs
 /// over `root_ranges`. @throws Error where a node cannot be computed by tiles, because it is read in another
 /// shape.

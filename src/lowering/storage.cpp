@@ -11,13 +11,18 @@ namespace tessera::lowering {
 LoweringInput lowering_input(const Graph& graph, const plan::Plan& plan,
                              const plan::SpecialisationPlan& specialisation,
                              const plan::ConstantSection& constants) {
-    LoweringInput input{graph, plan, specialisation, constants, {}, movement::reserved_identifiers()};
-    for (const Value& value : graph.values) input.reserved_names.insert(movement::identifier(value.name));
+    LoweringInput input{graph, plan, specialisation, constants, {}};
+    for (const Value& value : graph.values)
+        input.values.emplace(value.name, ValueId{static_cast<int>(input.values.size())});
+    input.producers.resize(graph.values.size());
+    for (const Block& block : graph.blocks)
+        for (const Node& node : block.nodes)
+            for (const ValueId result : node.results)
+                input.producers[static_cast<size_t>(result.index)] = &node;
     for (const DimSymbol& symbol : graph.symbols) {
         const plan::SymbolBounds& bounds = specialisation.bounds.at(symbol.name);
         input.symbols[symbol.name] = {
-            movement::identifier(symbol.name), {bounds.low, bounds.high}, symbol.multiple_of};
-        input.reserved_names.insert(symbol.name);
+            movement::symbol_identifier(symbol.name), {bounds.low, bounds.high}, symbol.multiple_of};
     }
     return input;
 }
@@ -43,6 +48,16 @@ movement::Index dim_index(const Dim& dim, const LoweringInput& input) {
                : movement::Index::variable(input.symbols.at(*dim.symbol)) * movement::Index(dim.factor);
 }
 
+/// The divisor of a `div` or `mod` in a map or extent.
+int64_t constant_divisor(const ExprPtr& expr, const movement::Index& divisor, const Definition& definition) {
+    const auto constant = divisor.as_constant();
+    if (!constant)
+        throw Error(definition.name, print(definition, expr), "divides by a symbol",
+                    "compiled code needs constant divisors");
+    if (*constant == 0) throw Error(definition.name, print(definition, expr), "divides by zero");
+    return *constant;
+}
+
 /// Integer expressions in dims only.
 movement::Index constant_index(const ExprPtr& expr, const Definition& definition,
                                const LoweringInput& input) {
@@ -55,7 +70,7 @@ movement::Index constant_index(const ExprPtr& expr, const Definition& definition
             input.symbols.at(definition.dims[static_cast<size_t>(d->index)].name));
     }
     const auto* call = std::get_if<Apply>(&expr->node);
-    TESSERA_CHECK(call != nullptr, "an extent of {}", definition.name);
+    if (!call) throw Error(definition.name, print(definition, expr), "is not an integer expression");
     switch (call->function) {
         case Function::kAdd:
             return argument(*call, 0) + argument(*call, 1);
@@ -71,13 +86,9 @@ movement::Index constant_index(const ExprPtr& expr, const Definition& definition
             return movement::max(argument(*call, 0), argument(*call, 1));
         case Function::kFloorDiv:
         case Function::kMod: {
-            const auto divisor = argument(*call, 1).as_constant();
-            if (!divisor) {
-                throw Error(definition.name, print(definition, expr), "divides by a symbol",
-                            "compiled code needs constant divisors");
-            }
-            return call->function == Function::kMod ? movement::mod(argument(*call, 0), *divisor)
-                                                    : movement::floor_div(argument(*call, 0), *divisor);
+            const int64_t divisor = constant_divisor(expr, argument(*call, 1), definition);
+            return call->function == Function::kMod ? movement::mod(argument(*call, 0), divisor)
+                                                    : movement::floor_div(argument(*call, 0), divisor);
         }
         default:
             throw Error(definition.name, print(definition, expr), "is not an integer expression");
@@ -122,11 +133,12 @@ movement::Index to_index(const ExprPtr& expr, const Node& node, const std::vecto
             case Function::kMax:
                 return movement::max(index(a[0]), index(a[1]));
             case Function::kFloorDiv:
-                return movement::floor_div(index(a[0]),
-                                           *constant_index(a[1], definition, storage.input()).as_constant());
-            case Function::kMod:
-                return movement::mod(index(a[0]),
-                                     *constant_index(a[1], definition, storage.input()).as_constant());
+            case Function::kMod: {
+                const int64_t divisor =
+                    constant_divisor(expr, constant_index(a[1], definition, storage.input()), definition);
+                return call->function == Function::kMod ? movement::mod(index(a[0]), divisor)
+                                                        : movement::floor_div(index(a[0]), divisor);
+            }
             default:
                 break;
         }
@@ -205,21 +217,11 @@ const plan::TensorPlan& Storage::plan_of(ValueId value) const {
     return at == input_.specialisation.tensors.end() ? given_ : at->second;
 }
 
-const Node* Storage::producer(ValueId value) const {
-    for (const Block& block : input_.graph.blocks) {
-        for (const Node& node : block.nodes) {
-            if (std::find(node.results.begin(), node.results.end(), value) != node.results.end())
-                return &node;
-        }
-    }
-    return nullptr;
-}
-
 Resolved Storage::resolve(ValueId value, std::vector<movement::Index> coordinates) const {
     while (true) {
         const plan::TensorPlan& plan = plan_of(value);
         if (plan.place == plan::Place::kInPlace) {
-            value = *input_.graph.find(plan.of);
+            value = input_.values.at(plan.of);
         } else if (plan.place == plan::Place::kView) {
             const Node* node = producer(value);
             const auto& source = std::get<Read>(node->definition()->body.front()->node);
@@ -236,15 +238,24 @@ Resolved Storage::resolve(ValueId value, std::vector<movement::Index> coordinate
 }
 
 ValueId Storage::base(ValueId value) const {
-    while (true) {
-        const plan::TensorPlan& plan = plan_of(value);
-        if (plan.place != plan::Place::kInPlace && plan.place != plan::Place::kView) return value;
-        value = *input_.graph.find(plan.of);
+    std::vector<ValueId> passed;
+    ValueId at = value;
+    for (auto known = bases_.find(at); known == bases_.end(); known = bases_.find(at)) {
+        const plan::TensorPlan& plan = plan_of(at);
+        if (plan.place != plan::Place::kInPlace && plan.place != plan::Place::kView) {
+            bases_.emplace(at, at);
+            break;
+        }
+        passed.push_back(at);
+        at = input_.values.at(plan.of);
     }
+    const ValueId found = bases_.at(at);
+    for (const ValueId each : passed) bases_.emplace(each, found);
+    return found;
 }
 
 ValueId Storage::replaced(ValueId value) const {
-    while (plan_of(value).place == plan::Place::kInPlace) value = *input_.graph.find(plan_of(value).of);
+    while (plan_of(value).place == plan::Place::kInPlace) value = input_.values.at(plan_of(value).of);
     return value;
 }
 
@@ -292,13 +303,10 @@ void Storage::copy_for_workers(movement::ProgramBuffer& buffer) const {
 
 movement::ProgramBuffer Storage::describe(ValueId id) const {
     const Value& value = input_.graph[id];
-    movement::ProgramBuffer buffer{.name = movement::identifier(value.name),
+    movement::ProgramBuffer buffer{.name = movement::value_identifier(value.name),
                                    .value = value.name,
                                    .element = value.type.element,
                                    .repetition_stride = {}};
-    for (const auto& [symbol, variable] : input_.symbols) {
-        if (buffer.name == variable.name) buffer.name += "_value";
-    }
     const auto position_among = [&](ValueKind kind) {
         int64_t position = 0;
         for (const Value& other : input_.graph.values) {
@@ -355,6 +363,17 @@ movement::ProgramBuffer Storage::describe(ValueId id) const {
         }
     }
     return buffer;
+}
+
+bool lie_alike(const Storage& storage, ValueId a, ValueId b) {
+    std::vector<movement::Index> at;
+    const std::vector<movement::Index> extents = storage.extents(a);
+    if (extents != storage.extents(b)) return false;
+    for (size_t axis = 0; axis < extents.size(); ++axis)
+        at.push_back(movement::Index::variable(
+            {fmt::format("#{}", axis), {0, std::max<int64_t>(extents[axis].bounds().high - 1, 1)}}));
+    const Resolved of_a = storage.resolve(a, at), of_b = storage.resolve(b, at);
+    return of_a.value == of_b.value && of_a.coordinates == of_b.coordinates;
 }
 
 std::vector<movement::ProgramBuffer> Storage::buffers() const {

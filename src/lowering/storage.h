@@ -32,7 +32,8 @@ struct LoweringInput {
     const plan::SpecialisationPlan& specialisation;
     const plan::ConstantSection& constants;
     std::map<std::string, movement::Variable> symbols;  ///< bounds of the specialisation
-    std::set<std::string> reserved_names = {};          ///< of buffers, symbols and of the language
+    std::map<std::string, ValueId> values = {};         ///< of the graph, by name
+    std::vector<const Node*> producers = {};            ///< by value; null where no operator makes it
 
     /// The number of the worker that runs the code.
     movement::Index worker() const {
@@ -50,6 +51,7 @@ struct Resolved {
     std::vector<movement::Index> coordinates;
 };
 
+/// @pre places of values do not change while it lives
 class Storage {
 public:
     Storage(const LoweringInput& input, const Block& block);
@@ -72,7 +74,9 @@ public:
     void set_parted(ValueId value) { parted_.insert(value); }
     void set_tile(ValueId value, std::vector<Range> region) { tiles_[base(value)] = std::move(region); }
     const plan::TensorPlan& plan_of(ValueId value) const;
-    const Node* producer(ValueId value) const;
+    const Node* producer(ValueId value) const {
+        return input_.producers[static_cast<size_t>(value.index)];
+    }
     std::vector<movement::ProgramBuffer> buffers() const;
     const LoweringInput& input() const { return input_; }
     const Block& block() const { return block_; }
@@ -91,10 +95,14 @@ private:
     const LoweringInput& input_;
     const Block& block_;
     std::map<ValueId, std::vector<Range>> tiles_;
+    mutable std::map<ValueId, ValueId> bases_;  ///< those that were asked for
     std::set<ValueId> parted_;
     std::map<std::string, movement::ProgramBuffer> buffers_;  ///< by name
     plan::TensorPlan given_;
 };
+
+/// Whether every element of both values lies at the same place: they are one, or made in place of one.
+bool lie_alike(const Storage& storage, ValueId a, ValueId b);
 
 /// Offset of an element under a layout, and the number of elements of the whole (padding included).
 movement::Index offset_of(const Layout& layout, const std::vector<movement::Index>& extents,

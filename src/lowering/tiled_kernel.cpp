@@ -16,7 +16,7 @@ bool is_refined(const PartRange& range) {
 class Tiling {
 public:
     Tiling(const BlockLinks& links, const std::vector<bool>& is_tile)
-        : links_(links), is_tile_(is_tile), ranges_(links.operators.size()) {}
+        : links_(links), is_tile_(is_tile), parts_(links.operators.size()) {}
 
     TiledKernel run(const NumberedNest& nest) {
         all_ = nest.operators();
@@ -25,6 +25,13 @@ public:
     }
 
 private:
+    /// Of an operator, on the level that is walked.
+    struct Part {
+        PartRanges ranges;
+        std::vector<char> is_known;  ///< by iterator: a reader asks for this range
+        int level = 0;               ///< the last one that it belongs to
+    };
+    Part& part(int o) { return parts_[static_cast<size_t>(o)]; }
     const BlockLinks::Operator& op(int o) const { return links_.operators[static_cast<size_t>(o)]; }
     const std::string& name(int o) const { return op(o).node->name; }
     const std::string& iterator(int o, int x) const {
@@ -66,7 +73,7 @@ private:
         std::vector<PartRanges> here;
         for (const auto& item : nest.items) {
             const auto* inner = std::get_if<NumberedNest>(&item);
-            here.push_back(ranges_[static_cast<size_t>(inner ? inner->root() : std::get<int>(item))]);
+            here.push_back(part(inner ? inner->root() : std::get<int>(item)).ranges);
         }
         for (size_t i = 0; i < nest.items.size() && !has_failed(); ++i) {
             const auto* inner = std::get_if<NumberedNest>(&nest.items[i]);
@@ -89,26 +96,28 @@ private:
                                           [&](int y) { return ranges[static_cast<size_t>(y)].largest == 1; });
     }
 
-    /// The part of each operator that the later ones need, if the last one runs over `of_root`.
+    /// The part of each operator that the later ones need, if the last one runs over `of_root`: once all of
+    /// these have been asked, from the last one on.
     void require(const std::vector<int>& inside, const PartRanges& of_root) {
-        ranges_[static_cast<size_t>(inside.back())] = of_root;
-        for (size_t p = inside.size() - 1; p-- > 0;) {
-            const int producer = inside[p];
-            PartRanges ranges = whole(producer);
-            std::vector<bool> is_known(ranges.size());
-            for (size_t r = p + 1; r < inside.size(); ++r) {
-                for (const BlockLinks::Access& access : op(inside[r]).accesses)
-                    if (access.producer == producer) need(producer, inside[r], access, ranges, is_known);
-            }
-            ranges_[static_cast<size_t>(producer)] = std::move(ranges);
+        ++level_;
+        for (const int o : inside) {
+            part(o).ranges = whole(o);
+            part(o).is_known.assign(part(o).ranges.size(), 0);
+            part(o).level = level_;
+        }
+        part(inside.back()).ranges = of_root;
+        for (auto reader = inside.rbegin(); reader != inside.rend(); ++reader) {
+            part(*reader).level = 0;
+            for (const BlockLinks::Access& access : op(*reader).accesses)
+                if (part(access.producer).level == level_) need(access.producer, *reader, access);
         }
     }
 
-    void need(int producer, int reader, const BlockLinks::Access& access, PartRanges& ranges,
-              std::vector<bool>& is_known) {
+    void need(int producer, int reader, const BlockLinks::Access& access) {
+        Part& of_producer = part(producer);
         const BlockLinks::Result& result = op(producer).results[static_cast<size_t>(access.result)];
         if (result.is_in_view) return fail(fmt::format("{} takes over a view", name(producer)));
-        const PartRanges& of_reader = ranges_[static_cast<size_t>(reader)];
+        const PartRanges& of_reader = part(reader).ranges;
         for (size_t axis = 0; axis < access.axes.size(); ++axis) {
             const BlockLinks::Axis& read = access.axes[axis];
             for (const int x : read.mixed)
@@ -125,9 +134,9 @@ private:
             const PartRange whole_axis = range;
             if (read.iterator >= 0) range = of_reader[static_cast<size_t>(read.iterator)];
             if (!is_refined(range) && range.extent == whole_axis.extent) range = whole_axis;
-            if (is_known[at] && !(ranges[at] == range)) range = whole_axis;
-            ranges[at] = range;
-            is_known[at] = true;
+            if (of_producer.is_known[at] != 0 && !(of_producer.ranges[at] == range)) range = whole_axis;
+            of_producer.ranges[at] = range;
+            of_producer.is_known[at] = 1;
         }
     }
 
@@ -183,10 +192,12 @@ private:
     /// Behind an inner nest only the results of its root are known whole.
     void check_hidden(const NumberedNest& inner) {
         const std::vector<int> made = inner.operators();
+        ++level_;
+        for (const int o : made) part(o).level = level_;
         for (const int reader : all_) {
-            if (std::ranges::find(made, reader) != made.end()) continue;
+            if (part(reader).level == level_) continue;
             for (const BlockLinks::Access& access : op(reader).accesses)
-                if (access.producer != made.back() && std::ranges::find(made, access.producer) != made.end())
+                if (access.producer != made.back() && part(access.producer).level == level_)
                     return fail(
                         fmt::format("{} reads {} outside of the inner nest that makes it tile by tile",
                                     name(reader), name(access.producer)));
@@ -195,10 +206,11 @@ private:
 
     const BlockLinks& links_;
     const std::vector<bool>& is_tile_;
-    std::vector<PartRanges> ranges_;  ///< by operator, of the level that is walked
-    std::vector<int> all_;            ///< operators of the kernel
-    std::vector<int> open_;           ///< loops around the current place
-    int stopped_ = 0;                 ///< those of them that a predicate may end
+    std::vector<Part> parts_;  ///< by operator
+    int level_ = 0;            ///< number of the level that is walked, or of a check
+    std::vector<int> all_;     ///< operators of the kernel
+    std::vector<int> open_;    ///< loops around the current place
+    int stopped_ = 0;          ///< those of them that a predicate may end
     TiledKernel out_;
 };
 

@@ -2,18 +2,30 @@
 
 #include <algorithm>
 
+#include "ir/f32_number.h"
+#include "movement/number_kind.h"
 #include "support/error.h"
 
 namespace tessera::lowering {
 namespace {
 
+bool is_index_expression(const ExprPtr& expr, const ValueScope& scope);
+
+/// A number other than 0, as far as the symbols are known.
+bool is_constant_divisor(const ExprPtr& expr, const ValueScope& scope) {
+    if (!iterators_in(expr).empty() || !reads_in({expr}).empty() || !is_index_expression(expr, scope))
+        return false;
+    const auto divisor = to_index(expr, scope.node, scope.iterators, scope.storage).as_constant();
+    return divisor && *divisor != 0;
+}
+
 /// Integers of iterators, dims and index operands: computed as Index, exactly.
-bool is_index_expression(const ExprPtr& expr, const Definition& definition) {
+bool is_index_expression(const ExprPtr& expr, const ValueScope& scope) {
     if (const auto* n = std::get_if<Number>(&expr->node)) return n->is_integer;
     if (std::holds_alternative<IteratorRef>(expr->node) || std::holds_alternative<DimRef>(expr->node))
         return true;
     if (const auto* read = std::get_if<Read>(&expr->node)) {
-        return definition.tensors[static_cast<size_t>(read->tensor)].role == Role::kIndex;
+        return scope.node.definition()->tensors[static_cast<size_t>(read->tensor)].role == Role::kIndex;
     }
     const auto* call = std::get_if<Apply>(&expr->node);
     if (!call) return false;
@@ -26,17 +38,14 @@ bool is_index_expression(const ExprPtr& expr, const Definition& definition) {
         case Function::kMax:
             break;
         case Function::kFloorDiv:
-        case Function::kMod: {
-            const auto* divisor = std::get_if<Number>(&call->arguments[1]->node);
-            if (!divisor && !reads_in({call->arguments[1]}).empty()) return false;
-            if (!iterators_in(call->arguments[1]).empty()) return false;
+        case Function::kMod:
+            if (!is_constant_divisor(call->arguments[1], scope)) return false;
             break;
-        }
         default:
             return false;
     }
     return std::all_of(call->arguments.begin(), call->arguments.end(),
-                       [&](const ExprPtr& a) { return is_index_expression(a, definition); });
+                       [&](const ExprPtr& a) { return is_index_expression(a, scope); });
 }
 
 /// Whether the coordinate stays inside the axis for every iteration of the box, whatever the symbols are.
@@ -58,6 +67,17 @@ bool is_inside(const ExprPtr& component, const movement::Index& extent, const Va
         }
     }
     return room.bounds().low >= 0;
+}
+
+/// @throws Error if the integer may be too large for 64 bits.
+void expect_64_bits(const movement::ValuePtr& value, const ExprPtr& expr, const Node& node) {
+    if (movement::number_kind(*value) != movement::NumberKind::kInteger ||
+        !movement::may_exceed_64_bits(*value))
+        return;
+    throw Error(node.name, print(*node.definition(), expr),
+                "may be an integer of more than 60 bits, as far as its iterators, symbols and index operands "
+                "tell",
+                "write its constants as reals, such as 4.0, to compute it in f32");
 }
 
 movement::ValuePtr integer_value(const movement::Index& value, const Node& node) {
@@ -83,13 +103,20 @@ LaneAddress split_lanes(const movement::Address& address, const Node& node, cons
 
 movement::ValuePtr to_value(const ExprPtr& expr, const ValueScope& scope) {
     const Definition& definition = *scope.node.definition();
-    if (const auto* n = std::get_if<Number>(&expr->node))
+    if (const auto* n = std::get_if<Number>(&expr->node)) {
+        if (!fits_f32(n->value))
+            throw Error(scope.node.name, print(definition, expr),
+                        "is a number that f32, in which compiled code computes, does not hold");
         return std::make_shared<const movement::ValueExpr>(movement::ValueExpr{*n});
+    }
     if (std::holds_alternative<Infinity>(expr->node))
         return std::make_shared<const movement::ValueExpr>(movement::ValueExpr{Infinity{}});
     if (std::holds_alternative<Folded>(expr->node)) return scope.folded;
-    if (is_index_expression(expr, definition)) {
-        return integer_value(to_index(expr, scope.node, scope.iterators, scope.storage), scope.node);
+    if (is_index_expression(expr, scope)) {
+        movement::ValuePtr value =
+            integer_value(to_index(expr, scope.node, scope.iterators, scope.storage), scope.node);
+        expect_64_bits(value, expr, scope.node);
+        return value;
     }
     if (const auto* read = std::get_if<Read>(&expr->node)) {
         const TensorDecl& tensor = definition.tensors[static_cast<size_t>(read->tensor)];
@@ -117,16 +144,22 @@ movement::ValuePtr to_value(const ExprPtr& expr, const ValueScope& scope) {
         return std::make_shared<const movement::ValueExpr>(movement::ValueExpr{std::move(load)});
     }
     if (const auto* to = std::get_if<Cast>(&expr->node)) {
-        if (is_integer(to->to)) {
-            throw Error(scope.node.name, std::string(name(to->to)),
-                        "is not a type that compiled code casts to in this version");
-        }
-        return movement::rounded_value(to->to, to_value(to->argument, scope));
+        movement::ValuePtr argument = to_value(to->argument, scope);
+        if (!is_integer(to->to) || movement::number_kind(*argument) != movement::NumberKind::kInteger)
+            return movement::rounded_value(to->to, std::move(argument));
+        const IntegerRange limits = range(to->to);
+        return movement::apply_value(
+            Function::kMax, {movement::apply_value(
+                                 Function::kMin, {std::move(argument),
+                                                  movement::number_value(static_cast<double>(limits.high))}),
+                             movement::number_value(static_cast<double>(limits.low))});
     }
     const auto& call = std::get<Apply>(expr->node);
     std::vector<movement::ValuePtr> arguments;
     for (const ExprPtr& a : call.arguments) arguments.push_back(to_value(a, scope));
-    return movement::apply_value(call.function, std::move(arguments));
+    movement::ValuePtr value = movement::apply_value(call.function, std::move(arguments));
+    expect_64_bits(value, expr, scope.node);
+    return value;
 }
 
 namespace {

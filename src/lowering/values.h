@@ -11,7 +11,7 @@
 namespace tessera::lowering {
 
 /// The name of the variable that counts lanes inside a VectorFor; it never reaches the program.
-inline constexpr const char* kLane = "lane";
+inline constexpr const char* kLane = "#lane";
 
 /// The scope of the bodies of one operator.
 struct ValueScope {

@@ -1,15 +1,17 @@
 #pragma once
 
-#include <set>
 #include <string>
 
 namespace tessera::movement {
 
-/// The graph's name as an identifier of the emitted code; different names stay different.
-std::string identifier(const std::string& name);
+/// Names of a graph in a program and in emitted code: whatever they are, they meet neither each other nor any
+/// other name. They begin with one letter of their kind and an underscore, `v_x`. Names that lowering and
+/// emission make do not, nor do words of the language, macros and functions of its headers.
+std::string value_identifier(const std::string& name);
+std::string symbol_identifier(const std::string& name);
+std::string iterator_identifier(const std::string& name);
+
 /// Whether a name may be part of an identifier, as the names of specialisations are.
 bool is_part_of_identifier(const std::string& name);
-/// Words that mean something else in the emitted code.
-const std::set<std::string>& reserved_identifiers();
 
 }  // namespace tessera::movement

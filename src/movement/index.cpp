@@ -13,7 +13,7 @@ namespace {
 
 __extension__ typedef __int128 Wide;  // products of two 64-bit bounds
 
-constexpr Bounds kIndexOperand{0, std::numeric_limits<int32_t>::max()};
+constexpr Bounds kIndexOperand{std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
 
 /// Without the smallest number of 64 bits, so that every other one has a negative.
 int64_t in_range(Wide value) {
@@ -300,7 +300,8 @@ std::optional<std::pair<Index, Index>> coarse_and_fine(const Index& rest, int64_
 }  // namespace
 
 Index floor_div(const Index& a, int64_t divisor) {
-    TESSERA_CHECK(divisor > 0);
+    TESSERA_CHECK(divisor != 0);
+    if (divisor < 0) return floor_div(Index(0) - a, product_of(divisor, -1));
     if (divisor == 1) return a;
     auto [whole, rest] = split(a, divisor);
     const Bounds b = rest.bounds();
@@ -323,7 +324,8 @@ Index floor_div(const Index& a, int64_t divisor) {
 }
 
 Index mod(const Index& a, int64_t divisor) {
-    TESSERA_CHECK(divisor > 0);
+    TESSERA_CHECK(divisor != 0);
+    if (divisor < 0) return Index(0) - mod(Index(0) - a, product_of(divisor, -1));
     if (divisor == 1) return {};
     auto [whole, rest] = split(a, divisor);
     const Bounds b = rest.bounds();

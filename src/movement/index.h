@@ -55,7 +55,7 @@ public:
     Index() = default;
     Index(int64_t constant) : constant_(constant) {}  // NOLINT: a number is an Index
     static Index variable(const Variable& variable);
-    /// An element of the index operand `buffer`; its values are those of a non-negative i32.
+    /// An element of the index operand `buffer`, any i32.
     static Index read(const std::string& buffer, const Index& offset);
 
     std::optional<int64_t> as_constant() const;
@@ -100,7 +100,9 @@ std::string print(const Index& index);
 Index operator+(const Index& a, const Index& b);
 Index operator-(const Index& a, const Index& b);
 Index operator*(const Index& a, const Index& b);
+/// Rounds down. @pre divisor is not 0
 Index floor_div(const Index& a, int64_t divisor);
+/// The rest, which has the sign of the divisor. @pre divisor is not 0
 Index mod(const Index& a, int64_t divisor);
 Index min(const Index& a, const Index& b);
 Index max(const Index& a, const Index& b);

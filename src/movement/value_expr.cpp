@@ -1,6 +1,7 @@
 #include "movement/value_expr.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tessera::movement {
 
@@ -23,7 +24,8 @@ ValuePtr make_value(ValueExpr value) {
 }
 
 ValuePtr number_value(double value) {
-    return make_value({Number{value, value == static_cast<double>(static_cast<int64_t>(value))}});
+    constexpr double kLargestWhole = 0x1p53;
+    return make_value({Number{value, std::fabs(value) <= kLargestWhole && value == std::trunc(value)}});
 }
 
 ValuePtr apply_value(Function function, std::vector<ValuePtr> arguments) {

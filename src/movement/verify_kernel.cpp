@@ -134,18 +134,13 @@ private:
         return declared->lanes > 1 && !reference.fold_lanes;
     }
     bool check_value(const ApplyValue& call) {
-        if (call.function == Function::kFloorDiv || call.function == Function::kMod)
-            refuse(fmt::format("{} is for indices only", name(call.function)));
         if (std::ssize(call.arguments) != arity(call.function))
             refuse(fmt::format("{} has {} arguments", name(call.function), call.arguments.size()));
         bool lanes = false;
         for (const ValuePtr& argument : call.arguments) lanes |= check(*argument);
         return lanes;
     }
-    bool check_value(const RoundValue& rounded) {
-        if (is_integer(rounded.to)) refuse(fmt::format("values are not rounded to {}", name(rounded.to)));
-        return check(*rounded.argument);
-    }
+    bool check_value(const RoundValue& rounded) { return check(*rounded.argument); }
 
     /// A value outside loops over lanes, or in one of a single lane, has no lanes, whatever its stride is.
     bool has_lanes(int64_t stride) const { return lanes_ > 1 && stride != 0; }

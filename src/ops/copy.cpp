@@ -4,19 +4,28 @@
 #include <fmt/ranges.h>
 
 namespace tessera::ops {
+namespace {
 
-DefinitionPtr copy(Symbols symbols, const TensorType& type) {
+/// @param role of the result
+DefinitionPtr moved(Symbols symbols, const TensorType& type, const std::string& op, const char* role) {
     std::vector<std::string> iterators, axes;
     for (size_t i = 0; i < type.shape.size(); ++i) {
         axes.push_back(fmt::format("x{}", i));
-        iterators.push_back(fmt::format("x{}: {}", i, text(type.shape[i])));
+        iterators.push_back(fmt::format("{}: {}", axes.back(), text(type.shape[i])));
     }
     return define(symbols,
-                  fmt::format(R"(op copy({0})
-in  X {1}[{2}]
-out Y {1}[{2}] = X
-)",
-                              fmt::join(iterators, ", "), name(type.element), fmt::join(axes, ", ")));
+                  fmt::format("op {0}({1})\nin  X {2}[{3}]\n{4} Y {2}[{3}] = X\n", op,
+                              fmt::join(iterators, ", "), name(type.element), fmt::join(axes, ", "), role));
+}
+
+}  // namespace
+
+DefinitionPtr copy(Symbols symbols, const TensorType& type) {
+    return moved(symbols, type, "copy", "out");
+}
+
+DefinitionPtr overwrite(Symbols symbols, const TensorType& type) {
+    return moved(symbols, type, "overwrite", "update");
 }
 
 bool is_copy(const Definition& definition) {
@@ -33,8 +42,14 @@ bool is_copy(const Definition& definition) {
         const auto* x = std::get_if<IteratorRef>(&component->node);
         return x && x->index == static_cast<int>(i);
     };
+    // Where the tensor has other extents, the definition pads or slices.
+    const auto is_whole = [&](const TensorDecl& tensor, size_t i) {
+        return !tensor.shape || same((*tensor.shape)[i], definition.iterators[i].extent);
+    };
     for (size_t i = 0; i < made.size(); ++i)
-        if (!is_own(made[i], i) || !is_own(access->coordinates[i], i)) return false;
+        if (!is_own(made[i], i) || !is_own(access->coordinates[i], i) ||
+            !is_whole(definition.tensors[0], i) || !is_whole(definition.tensors[1], i))
+            return false;
     return true;
 }
 

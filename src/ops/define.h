@@ -12,11 +12,12 @@ namespace tessera::ops {
 /// names.
 using Symbols = std::span<const DimSymbol>;
 
-/// The extent in the zoo's notation: "64", "T", "16 * P".
+/// The extent in the zoo's notation, for `define`: "64", "$T", "16 * $P".
 std::string text(const Dim& extent);
 
 /// An operator from its text in the zoo's notation without the `dim` line: that line, with the graph's
-/// bounds, is put behind the first one. Iterators and tensors must not be named as symbols.
+/// bounds, is put behind the first one. Where `text` has written symbols, other names of the text are none
+/// of them, and become different from those of the dims.
 DefinitionPtr define(Symbols symbols, std::string_view operator_text);
 
 }  // namespace tessera::ops

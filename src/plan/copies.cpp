@@ -36,8 +36,11 @@ public:
     Graph take() { return std::move(graph_); }
 
 private:
-    Node copy(ValueId from, ValueId to, const std::string& name) const {
-        return {.name = "copy_" + name,
+    Node copy(ValueId from, ValueId to, const std::string& value) const {
+        std::string name = "copy_" + value;
+        while (std::ranges::any_of(graph_.blocks, [&](const Block& block) { return block.find(name); }))
+            name += '_';
+        return {.name = name,
                 .op = ops::copy(graph_.symbols, graph_[from].type),
                 .operands = {from},
                 .results = {to},

@@ -18,6 +18,12 @@ namespace {
 
 using lowering::NumberedNest;
 
+/// Operators of a block that is searched with the usual number of structures.
+constexpr int64_t kSmall = 50;
+
+/// Operators that may be priced for each structure: ten times what those of models take.
+constexpr int64_t kPricedOfStructure = 3000;
+
 /// The specialisation with every result of an operator at a place of its own: which of them take over others
 /// depends on the kernels, which are still to be found.
 plan::SpecialisationPlan without_replacement(const plan::SpecialisationPlan& specialisation,
@@ -59,7 +65,8 @@ public:
             context_.leaves.push_back(std::move(leaves));
             std::vector<int> readers;
             context_.is_alone.push_back(alone.contains(&node));
-            context_.is_last.push_back(ops::is_exchange(*node.definition()));  // ranks meet behind it
+            context_.is_last.push_back(ops::is_exchange(*node.definition()) ||  // ranks meet behind it
+                                       is_overwritten_later(node));
             bool is_whole = node.previous.has_value();
             for (const ValueId result : node.results) {
                 is_whole = is_whole || view.escapes(result);
@@ -79,15 +86,20 @@ public:
             context_.is_constant.push_back(std::move(is_constant));
         }
         fix_stated(options.stated, input.specialisation.name, context_);
+        context_.limits = options.limits;
+        context_.kinds = schedule::operator_kinds(input_, context_);
     }
 
     BlockSchedule run() {
         schedule::SearchOptions search;
-        search.states = options_.structures;
+        const auto operators = static_cast<int64_t>(links_.operators.size());
+        search.states = options_.structures * std::max<int64_t>(1, (operators + kSmall - 1) / kSmall);
+        search.priced = options_.structures * kPricedOfStructure;
         search.kept = options_.alternatives;
         BlockSchedule found;
         do found.schedule = schedule::search(context_, search);
         while (!do_lower(found.schedule));
+        found.schedule.lowered = lowered_;
         for (const schedule::SolvedKernel& kernel : found.schedule.kernels) {
             FoundKernel each{{}, nest_of(kernel)};
             each.is_stated = std::ranges::any_of(context_.stated, [&](const NumberedNest& stated) {
@@ -104,6 +116,17 @@ public:
     }
 
 private:
+    /// Whether a later operator of the block updates what the operator reads.
+    bool is_overwritten_later(const Node& reader) const {
+        const Block& block = view_.block();
+        const lowering::Storage storage(input_, block);
+        return std::any_of(&reader + 1, block.nodes.data() + block.nodes.size(), [&](const Node& later) {
+            return later.previous && std::ranges::any_of(reader.operands, [&](ValueId operand) {
+                       return storage.base(operand) == storage.base(*later.previous);
+                   });
+        });
+    }
+
     plan::Nest nest_of(const NumberedNest& nest, const std::vector<int>& leaves) const {
         size_t at = 0;
         return lowering::named(links_, nest, [&](int) { return evaluator_.leaf(leaves[at++]); });
@@ -136,6 +159,7 @@ private:
 
     bool lowers(const NumberedNest& nest, const std::vector<int>& leaves, const std::vector<bool>& is_tile) {
         const PlacedTiles placed(*this, is_tile);
+        ++lowered_;
         try {
             (void)lowering::lower_kernel(input_, view_.block(), {view_.block().name, nest_of(nest, leaves)});
             return true;
@@ -175,6 +199,7 @@ private:
     const lowering::BlockLinks links_;
     cost::Evaluator evaluator_;
     schedule::BlockContext context_;
+    int64_t lowered_ = 0;
 };
 
 }  // namespace

@@ -89,22 +89,23 @@ public:
 
 private:
     BlockView view_of(const Block& block) {
-        const std::set<const Node*> copies = places_.copies(block);
-        for (const Node* copy : copies) places_.copy(*copy);
-        return {graph_, block, copies};
+        BlockView view = places_.choose_alone(block);
+        for (const Group& group : lone_groups(view)) {
+            const Node& node = *group.nodes.front();
+            try {
+                (void)lowering::lower_kernel(input_, block, {block.name, {{}, {plain(node)}}});
+            } catch (const Error& error) {
+                throw Error(node.name, error.where == node.name ? error.entity : error.where, error.problem,
+                            error.advice);
+            }
+        }
+        return view;
     }
 
     /// Chooses places. The operators of a kernel that keeps the carried value from staying in its place stay
     /// alone, and the block is searched again.
     BlockSchedule kernels_of(const BlockView& view) {
-        std::vector<Group> lone = lone_groups(view);
-        places_.choose(view, lone);
-        while (const Node* copied = places_.view_in_the_way(view)) {
-            places_.copy(*copied);
-            lone.push_back({{copied}});
-            in_order_of_execution(lone, view.block());
-            places_.choose(view, lone);
-        }
+        const std::vector<Group> lone = lone_groups(view);
         std::set<const Node*> alone;
         while (true) {
             places_.choose(view, lone);
@@ -198,9 +199,8 @@ private:
             const bool is_product = !leaf.kernel->is_plain;
             for (plan::Leaf& other : leaf_alternatives(node, best, out_, options_)) {
                 leaf = std::move(other);
-                if (!lowers(block, whole)) continue;
                 cost::Evaluation of_other = priced.evaluator(whole, priced.is_tile);
-                if (!is_faster(of_other, cost, is_product ? kAlike : 1)) continue;
+                if (!is_faster(of_other, cost, is_product ? kAlike : 1) || !lowers(block, whole)) continue;
                 cost = std::move(of_other);
                 best = leaf;
             }

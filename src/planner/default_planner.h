@@ -45,10 +45,13 @@ struct PlannerOptions {
     /// Size of all constants in all repetitions. For costs, they lie in the innermost level that holds them
     /// from one step to the next.
     int64_t constant_bytes = std::numeric_limits<int64_t>::max();
-    int64_t structures = 2000;  ///< of a block in one specialisation that the schedule search evaluates
-    size_t alternatives = 0;    ///< the best ones that `alternatives` gives
-    size_t samples = 0;         ///< that it draws over the whole space
-    uint64_t seed = 1;          ///< of the samples
+    /// Of a block of up to fifty operators in one specialisation that the schedule search evaluates; twice as
+    /// many for one of up to a hundred, and so on.
+    int64_t structures = 2000;
+    schedule::KernelLimits limits = {};           ///< of the kernels that the search makes
+    size_t alternatives = 0;                      ///< the best ones that `alternatives` gives
+    size_t samples = 0;                           ///< that it draws over the whole space
+    uint64_t seed = 1;                            ///< of the samples
     std::vector<plan::StatedKernel> stated = {};  ///< kept as they are; the others are searched around them
     /// Told what the search of each block found, with its specialisation and name; may be empty.
     std::function<void(const std::string&, const std::string&, const schedule::Schedule&)> on_schedule = {};

@@ -19,7 +19,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <tuple>
+#include <unordered_map>
+#include <utility>
 
 #include "cost/weighted_sizes.h"
 #include "lowering/numbered_nest.h"
@@ -30,20 +31,31 @@
 #include "planner/pending_accesses.h"
 #include "planner/priced.h"
 #include "support/error.h"
+#include "support/hash_vector.h"
 
 namespace tessera::planner {
 namespace {
 
-constexpr size_t kBeam = 64;  // states with the same number of barriers in this block
+constexpr size_t kBeam = 64;      // states with the same number of barriers in this block
+constexpr size_t kStates = 1024;  // in all
 /// Seconds of each barrier beyond the limit: more than any division saves.
 constexpr double kForbidden = 1e9;
+
+/// A sequence of decisions, the last one first.
+struct Decision {
+    int before;  ///< in the list of decisions; -1: none
+    int choice;  ///< 2 x option + barrier
+};
 
 struct State {
     double cost = 0;
     PendingAccesses pending;
-    std::map<std::string, bool> is_own;  ///< of the storages that were written so far and are used again
-    std::vector<int> choices;            ///< 2 x option + barrier
-    int64_t barriers = 0;                ///< in this block
+    std::vector<std::pair<int, bool>>
+        is_own;            ///< of the storages that were written so far and are used again
+    int64_t barriers = 0;  ///< in this block
+    int decision = -1;     ///< the last one
+    /// Among states of one step: where the sequence of choices stands in lexicographic order.
+    std::pair<int, int> rank = {0, 0};  ///< that of the state before, and the last choice
 };
 
 class WorkDivision {
@@ -64,16 +76,21 @@ public:
                      k,
                      division_options(input, input.graph.blocks[b], out.kernels[k], priced, options),
                      {}});
-                for (DivisionOption& option : steps_.back().options)
-                    for (DividedKernel& divided : option.kernels)
+                for (DivisionOption& option : steps_.back().options) {
+                    std::vector<Accesses>& accesses = steps_.back().accesses.emplace_back();
+                    for (DividedKernel& divided : option.kernels) {
                         std::erase_if(divided.accesses, [&](const auto& a) { return is_tile(a.value); });
+                        accesses.push_back(numbers_.of(divided.accesses));
+                    }
+                }
             }
         }
-        for (size_t s = steps_.size(); s-- > 0;) {
-            if (s + 1 < steps_.size()) steps_[s].used = steps_[s + 1].used;
-            for (const movement::WorkerAccess& access : steps_[s].options.front().kernels.front().accesses)
-                steps_[s].used.insert(access.value);
-        }
+        last_use_.resize(numbers_.storages(), 0);
+        for (size_t s = 0; s < steps_.size(); ++s)
+            for (const NumberedAccess& access : steps_[s].accesses.front().front())
+                last_use_[static_cast<size_t>(access.storage)] = s;
+        for (size_t storage = 0; storage < numbers_.storages(); ++storage)
+            may_be_own_.push_back(may_be_own(numbers_.value(static_cast<int>(storage))));
     }
 
     void run() {
@@ -83,11 +100,12 @@ public:
     }
 
 private:
+    using Accesses = std::vector<NumberedAccess>;
     struct Step {
         size_t block;
-        size_t kernel;                        ///< in the plan's list
-        std::vector<DivisionOption> options;  ///< without accesses to tiles, which are a worker's own
-        std::set<std::string> used;           ///< by this kernel and later ones
+        size_t kernel;                                ///< in the plan's list
+        std::vector<DivisionOption> options;          ///< without accesses to tiles, which are a worker's own
+        std::vector<std::vector<Accesses>> accesses;  ///< by option and kernel
     };
 
     /// Whether no other specialisation runs as often: where one token is computed, barriers are bounded.
@@ -106,28 +124,25 @@ private:
         return options_.barriers_of_a_layer * std::max<int64_t>(1, states / 2);
     }
 
-    static std::set<std::string> own(const State& state) {
-        std::set<std::string> values;
-        for (const auto& [value, is_own] : state.is_own) {
-            if (is_own) values.insert(value);
-        }
-        return values;
+    static bool is_own(const State& state, int storage) {
+        const auto at = std::ranges::lower_bound(state.is_own, storage, {}, &std::pair<int, bool>::first);
+        return at != state.is_own.end() && at->first == storage && at->second;
     }
 
-    std::vector<State> after(size_t s, const std::vector<State>& before) const {
+    std::vector<State> after(size_t s, const std::vector<State>& before) {
         const Step& step = steps_[s];
         // The end of a repetition meets the beginning of the next one here, whatever it is.
         const bool must_meet = s > 0 && repeat(step) > 1 && steps_[s - 1].block != step.block;
         const bool begins_repeated = repeat(step) > 1 && (s == 0 || must_meet);
-        std::map<std::string, State> best;
-        for (const State& state : before) {
+        std::unordered_map<std::vector<int64_t>, State, HashVector> best;
+        for (size_t b = 0; b < before.size(); ++b) {
             for (size_t o = 0; o < step.options.size(); ++o) {
                 for (const bool barrier : {false, true}) {
                     if (barrier ? s == 0 && !begins_repeated : begins_repeated) continue;
-                    std::optional<State> next = with(state, step, o, barrier);
+                    std::optional<State> next = with(before[b], s, o, barrier);
                     if (!next) continue;
-                    const std::string key = key_of(*next);
-                    const auto [at, is_new] = best.emplace(key, *next);
+                    next->decision = static_cast<int>(b);
+                    const auto [at, is_new] = best.emplace(key_of(*next), *next);
                     if (!is_new && order(*next) < order(at->second)) at->second = std::move(*next);
                 }
             }
@@ -136,57 +151,76 @@ private:
         for (auto& [key, state] : best) states.push_back(std::move(state));
         TESSERA_CHECK(!states.empty(), "no worker can compute {}",
                       plan::root(out_.kernels[step.kernel].nest).node);
-        std::sort(states.begin(), states.end(),
-                  [](const State& a, const State& b) { return order(a) < order(b); });
+        std::ranges::sort(states, {}, order);
         // A state that has used many barriers is ahead for now; it must not displace the others from the
         // beam.
         std::map<int64_t, size_t> count;
         std::erase_if(states, [&](const State& state) { return ++count[state.barriers] > kBeam; });
+        if (states.size() > kStates) states.resize(kStates);
+        number_sequences(before, states);
         return states;
     }
 
-    static std::tuple<double, const std::vector<int>&> order(const State& state) {
-        return {state.cost, state.choices};
+    /// Notes the decisions, and where the sequences stand in their lexicographic order.
+    void number_sequences(const std::vector<State>& before, std::vector<State>& states) {
+        std::vector<State*> ascending;
+        for (State& state : states) {
+            decisions_.push_back({before[static_cast<size_t>(state.decision)].decision, state.rank.second});
+            state.decision = static_cast<int>(decisions_.size()) - 1;
+            ascending.push_back(&state);
+        }
+        std::ranges::sort(ascending, {}, &State::rank);
+        for (size_t i = 0; i < ascending.size(); ++i) ascending[i]->rank = {static_cast<int>(i), 0};
     }
 
-    static std::string key_of(const State& state) {
-        std::string key = fmt::format("{} {}|", state.barriers, state.pending.text());
-        for (const std::string& value : own(state)) key += value + " ";
+    /// Of states that cost the same the one with the first sequence of choices goes on.
+    static std::pair<double, std::pair<int, int>> order(const State& state) {
+        return {state.cost, state.rank};
+    }
+
+    static std::vector<int64_t> key_of(const State& state) {
+        std::vector<int64_t> key = {state.barriers};
+        state.pending.append_to(key);
+        key.push_back(-1);
+        for (const auto& [storage, is_own] : state.is_own)
+            if (is_own) key.push_back(storage);
         return key;
     }
 
-    std::optional<State> with(const State& before, const Step& step, size_t option, bool barrier) const {
-        const DivisionOption& chosen = step.options[option];
+    std::optional<State> with(const State& before, size_t s, size_t option, bool barrier) {
+        const Step& step = steps_[s];
         State state = before;
-        const size_t s = state.choices.size();
         if (s > 0 && steps_[s - 1].block != step.block) state.barriers = 0;
-        for (const DividedKernel& kernel : chosen.kernels) {
-            if (barrier || &kernel != &chosen.kernels.front()) {
+        for (size_t kernel = 0; kernel < step.accesses[option].size(); ++kernel) {
+            if (barrier || kernel > 0) {
                 state.pending.clear();
                 state.cost += barrier_seconds_ * static_cast<double>(repeat(step));
                 if (++state.barriers > most_barriers(step)) state.cost += kForbidden;
             }
-            if (!add(kernel.accesses, state)) return std::nullopt;
+            if (!add(step.accesses[option][kernel], state)) return std::nullopt;
         }
-        state.cost += static_cast<double>(repeat(step)) * chosen.seconds;
-        state.choices.push_back(static_cast<int>(2 * option + (barrier ? 1 : 0)));
-        static const std::set<std::string> kNothing;
-        const std::set<std::string>& used = s + 1 < steps_.size() ? steps_[s + 1].used : kNothing;
-        state.pending.keep(used);
-        std::erase_if(state.is_own, [&](const auto& storage) { return !used.contains(storage.first); });
+        state.cost += static_cast<double>(repeat(step)) * step.options[option].seconds;
+        state.rank = {before.rank.first, static_cast<int>(2 * option + (barrier ? 1 : 0))};
+        const auto is_used = [&](int storage) { return last_use_[static_cast<size_t>(storage)] > s; };
+        state.pending.keep(is_used);
+        std::erase_if(state.is_own, [&](const auto& storage) { return !is_used(storage.first); });
         return state;
     }
 
     /// False if there may be a race, or if a storage would both be shared and have copies.
-    bool add(const std::vector<movement::WorkerAccess>& accesses, State& state) const {
-        for (const movement::WorkerAccess& access : accesses) {
+    bool add(const Accesses& accesses, State& state) {
+        for (const NumberedAccess& access : accesses) {
             if (!access.is_write) continue;
             const bool wants_own = access.by_all;
-            if (wants_own && !may_be_own(access.value)) return false;
-            const auto [at, is_new] = state.is_own.emplace(access.value, wants_own);
-            if (!is_new && at->second != wants_own) return false;
+            if (wants_own && !may_be_own_[static_cast<size_t>(access.storage)]) return false;
+            const auto at =
+                std::ranges::lower_bound(state.is_own, access.storage, {}, &std::pair<int, bool>::first);
+            if (at == state.is_own.end() || at->first != access.storage)
+                state.is_own.emplace(at, access.storage, wants_own);
+            else if (at->second != wants_own)
+                return false;
         }
-        return state.pending.add(accesses, own(state));
+        return state.pending.add(accesses, numbers_, [&](int storage) { return is_own(state, storage); });
     }
 
     const plan::TensorPlan* tensor(const std::string& value) const {
@@ -200,24 +234,28 @@ private:
         return tensor(value) && tensor(value)->place == plan::Place::kArena && !exchanged_.contains(value);
     }
     void apply(const State& state) {
+        std::vector<int> choices;
+        for (int at = state.decision; at >= 0; at = decisions_[static_cast<size_t>(at)].before)
+            choices.push_back(decisions_[static_cast<size_t>(at)].choice);
+        std::ranges::reverse(choices);
         std::vector<SequencedKernel> sequence;
-        std::set<std::string> own;
+        std::set<int> own;
         std::vector<int64_t> repeats;
         for (const Block& block : input_.graph.blocks) repeats.push_back(block.repeat);
         for (size_t s = 0; s < steps_.size(); ++s) {
-            for (const DividedKernel& kernel : chosen(state, s).kernels) {
-                const bool is_first = &kernel == &chosen(state, s).kernels.front();
-                sequence.push_back(
-                    {steps_[s].block, !is_first || state.choices[s] % 2 == 1, kernel.accesses});
-                for (const movement::WorkerAccess& access : sequence.back().accesses)
-                    if (access.is_write && access.by_all) own.insert(access.value);
+            const std::vector<Accesses>& kernels = steps_[s].accesses[static_cast<size_t>(choices[s] / 2)];
+            for (size_t kernel = 0; kernel < kernels.size(); ++kernel) {
+                sequence.push_back({steps_[s].block, kernel > 0 || choices[s] % 2 == 1, kernels[kernel]});
+                for (const NumberedAccess& access : kernels[kernel])
+                    if (access.is_write && access.by_all) own.insert(access.storage);
             }
         }
-        remove_needless_barriers(sequence, repeats, own);
+        remove_needless_barriers(sequence, repeats, own, numbers_);
         std::map<size_t, std::vector<plan::KernelPlan>> replaced;  // by their place in the plan's list
         auto sequenced = sequence.begin();
         for (size_t s = 0; s < steps_.size(); ++s) {
-            for (const DividedKernel& kernel : chosen(state, s).kernels) {
+            for (const DividedKernel& kernel :
+                 steps_[s].options[static_cast<size_t>(choices[s] / 2)].kernels) {
                 plan::KernelPlan& plan = replaced[steps_[s].kernel].emplace_back(kernel.kernel);
                 plan.barrier = (sequenced++)->barrier;
                 place_parts(steps_[s].block, plan);
@@ -226,11 +264,7 @@ private:
         out_.kernels.clear();
         for (const auto& [place, kernels] : replaced)
             out_.kernels.insert(out_.kernels.end(), kernels.begin(), kernels.end());
-        for (const std::string& value : own) out_.tensors.at(value).each_worker = true;
-    }
-
-    const DivisionOption& chosen(const State& state, size_t s) const {
-        return steps_[s].options[static_cast<size_t>(state.choices[s] / 2)];
+        for (const int storage : own) out_.tensors.at(numbers_.value(storage)).each_worker = true;
     }
 
     void place_parts(size_t block, const plan::KernelPlan& kernel) {
@@ -246,6 +280,10 @@ private:
     double barrier_seconds_ = 0;
     std::set<std::string> exchanged_;  ///< values by which ranks meet: one for all workers of a rank
     std::vector<Step> steps_;
+    AccessNumbers numbers_;
+    std::vector<size_t> last_use_;     ///< by storage: the last step whose kernel touches it as it stands
+    std::vector<bool> may_be_own_;     ///< by storage
+    std::vector<Decision> decisions_;  ///< of all states
 };
 
 }  // namespace

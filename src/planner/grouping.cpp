@@ -31,7 +31,9 @@ BlockView::BlockView(const Graph& graph, const Block& block, std::set<const Node
             auto& readers = readers_[followed(operand)];
             if (!contains(readers, &node)) readers.push_back(&node);
         }
-        if (node.previous) readers_[followed(*node.previous)].push_back(&node);
+        if (!node.previous) continue;
+        readers_[followed(*node.previous)].push_back(&node);
+        readers_[followed(*node.previous)].push_back(nullptr);  // whoever reads what lies in its place then
     }
     for (const auto& [view, source] : view_of) {
         if (escapes(view)) readers_[source].push_back(nullptr);

@@ -23,7 +23,8 @@ public:
     bool is_view(const Node& node) const;
 
     const Node* producer(ValueId value) const;
-    /// Nodes of the block that read the value, views followed.
+    /// Nodes of the block that read the value, views followed; null for readers outside of it, and where it
+    /// is updated, for those of the update.
     std::vector<const Node*> readers(ValueId value) const;
     /// Whether something outside the block sees the value.
     bool escapes(ValueId value) const;

@@ -24,23 +24,27 @@ public:
 
     /// The group of several that keeps the carried value from staying in its place.
     std::optional<ptrdiff_t> group_in_the_way(const BlockView& view, const std::vector<Group>& groups) const;
-    /// A view of the carried value that its replacement reads at other elements than it writes.
-    const Node* view_in_the_way(const BlockView& view) const;
-    /// From now on this view has storage of its own; a kernel must compute it.
-    void copy(const Node& view) { copied_views_.insert(&view); }
-    /// Views of the block that are computed: their layout was decided, or they are outputs.
-    std::set<const Node*> copies(const Block& block) const;
+    /// Places where every operator is a kernel of its own. Views that cannot be views have storage of their
+    /// own from then on, and kernels must compute them.
+    /// @return the block with these as operators
+    BlockView choose_alone(const Block& block);
 
 private:
+    /// A view of the carried value that its replacement reads at other elements than it writes, or that is
+    /// carried out itself.
+    const Node* view_in_the_way(const BlockView& view) const;
+    /// Views of the block that are computed: their layout was decided, they are outputs, or what they show is
+    /// overwritten while they are read.
+    std::set<const Node*> copies(const Block& block) const;
     std::optional<ptrdiff_t> group_in_the_way(const BlockView& view, const std::vector<Group>& groups,
                                               const Node* node, std::set<const Node*>& visited) const;
-    std::optional<ValueId> replaced_operand(const BlockView& view, const Node& node,
-                                            const std::map<const Node*, size_t>& kernel_of) const;
+    /// What is known while places of a block are chosen.
+    struct Choosing;
+    std::optional<ValueId> replaced_operand(const Choosing& known, const Node& node) const;
+    bool is_overwritten(const Block& block, const Node& view) const;
     const Layout& layout_of(ValueId value) const;
     bool shows_elements_twice(ValueId value) const;
-    bool is_used_later(const BlockView& view, const Node& node, ValueId base,
-                       const std::map<const Node*, size_t>& kernel_of,
-                       const lowering::Storage& storage) const;
+    static bool is_used_later(const Choosing& known, const Node& node, ValueId base);
 
     const Graph& graph_;
     plan::SpecialisationPlan& out_;
@@ -48,5 +52,9 @@ private:
     const std::map<std::string, plan::TensorPlan> decided_;
     std::set<const Node*> copied_views_;
 };
+
+/// Whether the planner can make what a repeated block carries out in the place of what it carries in.
+/// @pre there are both
+bool carries_in_place(const Graph& graph, const Block& block);
 
 }  // namespace tessera::planner

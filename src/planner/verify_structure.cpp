@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "lowering/parts.h"
+#include "lowering/storage.h"
 #include "lowering/views.h"
 #include "movement/identifier.h"
 #include "plan/parts.h"
+#include "planner/alias_forest.h"
 #include "planner/verify_leaf.h"
 #include "planner/verify_parts.h"
 #include "support/error.h"
@@ -32,6 +35,7 @@ public:
     void run() {
         check_bounds();
         check_tensors();
+        aliases_.emplace(graph_, plan_);
         for (const Block& block : graph_.blocks) check_block(block);
         for (const plan::KernelPlan& kernel : plan_.kernels) {
             const bool exists = std::any_of(graph_.blocks.begin(), graph_.blocks.end(),
@@ -54,13 +58,9 @@ private:
 
     /// The value whose storage this one uses.
     ValueId base(ValueId id) const {
-        const ValueId start = id;
-        for (size_t steps = 0; steps <= graph_.values.size(); ++steps) {
-            const plan::TensorPlan* t = tensor(id);
-            if (!t || (t->place != plan::Place::kView && t->place != plan::Place::kInPlace)) return id;
-            id = *graph_.find(t->of);
-        }
-        fail(graph_[start].name, "stands for itself, by way of others");
+        const auto found = aliases_->base(id);
+        if (!found) fail(graph_[id].name, "stands for itself, by way of others");
+        return *found;
     }
 
     void check_bounds() const {
@@ -220,7 +220,7 @@ private:
                                                               graph_[*node.previous].name));
                     continue;
                 }
-                const ValueId taken = *graph_.find(t->of);
+                const ValueId taken = *aliases_->of(result);
                 if (node.previous) {
                     if (!(taken == *node.previous))
                         fail(graph_[result].name,
@@ -237,7 +237,7 @@ private:
                     if (&reader == &node || !reads.contains(reader.name)) continue;
                     for (const ValueId operand : reader.operands) {
                         const bool sees_old =
-                            base(operand) == base(taken) && !comes_from(block, operand, result);
+                            base(operand) == base(taken) && !aliases_->comes_from(operand, result);
                         if (sees_old && made.at(reader.name).kernel >= reads.at(node.name).kernel) {
                             fail(graph_[result].name,
                                  fmt::format("takes over {}, which {} still reads", t->of, reader.name));
@@ -246,7 +246,7 @@ private:
                 }
                 check_other_blocks(block, result, taken);
                 if (block.carried_out && base(*block.carried_out) == base(taken) &&
-                    !comes_from(block, *block.carried_out, result)) {
+                    !aliases_->comes_from(*block.carried_out, result)) {
                     fail(graph_[result].name, fmt::format("takes over {}, which leaves the block", t->of));
                 }
             }
@@ -262,7 +262,7 @@ private:
             if (!is_later || &other == &block) continue;
             for (const Node& reader : other.nodes) {
                 for (const ValueId operand : reader.operands) {
-                    if (base(operand) == storage && !comes_from(block, operand, result)) {
+                    if (base(operand) == storage && !aliases_->comes_from(operand, result)) {
                         fail(graph_[result].name,
                              fmt::format("takes over {}, which {} of block {} still reads",
                                          graph_[taken].name, reader.name, other.name));
@@ -285,16 +285,14 @@ private:
     /// Views between a value and its storage must not show one element twice, or writing one would change
     /// another.
     void check_written_views(ValueId result, ValueId taken) const {
-        for (ValueId at = taken; tensor(at) && (tensor(at)->place == plan::Place::kView ||
-                                                tensor(at)->place == plan::Place::kInPlace);
-             at = *graph_.find(tensor(at)->of)) {
-            if (tensor(at)->place != plan::Place::kView) continue;
+        for (std::optional<ValueId> at = taken; at && aliases_->of(*at); at = aliases_->of(*at)) {
+            if (tensor(*at)->place != plan::Place::kView) continue;
             for (const Block& block : graph_.blocks) {
                 for (const Node& node : block.nodes) {
-                    if (node.results.front() == at && !lowering::is_one_to_one(*node.definition())) {
+                    if (node.results.front() == *at && !lowering::is_one_to_one(*node.definition())) {
                         fail(graph_[result].name,
                              fmt::format("takes over {}, which shows some elements more than once",
-                                         graph_[at].name));
+                                         graph_[*at].name));
                     }
                 }
             }
@@ -327,17 +325,6 @@ private:
         fail(node.name, fmt::format("does not read {}, so it cannot be in place of it", graph_[taken].name));
     }
 
-    /// Whether a value is this one, or made from its storage later: a view or a replacement of it.
-    bool comes_from(const Block&, ValueId value, ValueId ancestor) const {
-        for (size_t steps = 0; steps <= graph_.values.size(); ++steps) {
-            if (value == ancestor) return true;
-            const plan::TensorPlan* t = tensor(value);
-            if (!t || (t->place != plan::Place::kView && t->place != plan::Place::kInPlace)) return false;
-            value = *graph_.find(t->of);
-        }
-        return false;
-    }
-
     void check_carried(const Block& block) const {
         if (block.repeat == 1 || !block.carried_in || !block.carried_out) return;
         for (const ValueId carried : {*block.carried_in, *block.carried_out}) {
@@ -351,7 +338,11 @@ private:
                                 block.name),
                     "carry a copy, made before the block or read behind it");
         }
-        if (!(base(*block.carried_in) == base(*block.carried_out))) {
+        const plan::Plan nothing_stored;
+        const plan::ConstantSection no_constants;
+        const lowering::LoweringInput input =
+            lowering::lowering_input(graph_, nothing_stored, plan_, no_constants);
+        if (!lowering::lie_alike({input, block}, *block.carried_in, *block.carried_out)) {
             fail(graph_[*block.carried_out].name,
                  fmt::format("must end in the storage of {}, where the next repetition of block {} reads it",
                              graph_[*block.carried_in].name, block.name),
@@ -362,6 +353,7 @@ private:
     const Graph& graph_;
     const plan::SpecialisationPlan& plan_;
     std::string where_;
+    std::optional<AliasForest> aliases_;  ///< once what they take is known to exist
 };
 
 }  // namespace

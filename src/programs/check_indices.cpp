@@ -1,5 +1,6 @@
 #include "programs/check_indices.h"
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -8,6 +9,7 @@
 
 #include "ir/body_value.h"
 #include "ir/box_walk.h"
+#include "ir/injectivity.h"
 #include "ir/quasi_affine.h"
 #include "support/error.h"
 
@@ -38,6 +40,7 @@ public:
             for (const std::vector<ExprPtr>& coordinates : accesses(definition_, static_cast<int>(tensor)))
                 for (size_t axis = 0; axis < coordinates.size(); ++axis)
                     if (may_leave(tensor, axis, coordinates[axis])) check(tensor, axis, coordinates[axis]);
+        check_writes();
     }
 
 private:
@@ -80,6 +83,26 @@ private:
                                 *coordinate, axis, definition_.tensors[tensor].name,
                                 extents_.shapes[tensor][axis] - 1, point_.iteration()),
                     fmt::format("the index is `{}`", print(definition_, component)));
+    }
+
+    /// Two iterations that write one element would leave it to the order of execution which of them counts,
+    /// in a fold, too, if they differ in more than its reductions.
+    void check_writes() {
+        const bool is_map = definition_.monoid == Monoid::kNone;
+        const TensorDecl& result = definition_.tensors[static_cast<size_t>(definition_.results().back())];
+        if (!std::ranges::any_of(result.map, [](const ExprPtr& c) { return is_indirect(c); }))
+            return;  // checked by the compiler
+        const bool is_asked = definition_.where && !predicate();
+        if (is_map && is_asked) return;
+        StoredPart part = stored_part(definition_, extents_);
+        if (is_asked) part.definition.where = nullptr;
+        BodyValue point(part.definition, part.extents, tensors_, where_);
+        if (find_store_collision(part.definition, part.extents, point, where_) != StoreCollision::kFound)
+            return;
+        throw Error(where_, node_.name,
+                    fmt::format("writes an element of `{}` twice, again {}", result.name, point.iteration()),
+                    is_map ? "the indices that choose it must differ"
+                           : "only iterators that are marked as reductions, `i*`, fold what meets");
     }
 
     /// A coordinate outside of the tensor, at the iteration where the point is then.

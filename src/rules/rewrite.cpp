@@ -16,6 +16,8 @@
 
 #include "egraph/block_terms.h"
 #include "egraph/extraction.h"
+#include "ir/graph_text.h"
+#include "ops/copy.h"
 #include "rules/algebra/algebra_rules.h"
 #include "rules/fold_constants.h"
 #include "support/error.h"
@@ -105,10 +107,19 @@ private:
         std::vector<TensorType> operands;
         for (const TermId child : egraph_.term(node).children)
             operands.push_back(egraph_.facts(child).types.front());
-        double cost = options_.cost(op, operands);
+        double cost = price(node, operands);
         if (folds_ && !own_.contains(key_of(node)) && reads_joined(node)) cost *= kJoined;
         TESSERA_CHECK(cost >= 0, "{} costs {}", label(op), cost);
         return costs_.emplace(key_of(node), cost).first->second;
+    }
+
+    /// What the operator costs by itself: many e-nodes have it, on operands of the same types.
+    double price(TermId node, std::span<const TensorType> operands) {
+        std::string key = fmt::format("{}", egraph_.term(node).op.index);
+        for (const TensorType& type : operands) key += "; " + tessera::print(type);
+        const auto [known, is_new] = prices_.try_emplace(std::move(key));
+        if (is_new) known->second = options_.cost(egraph_.op(node), operands);
+        return known->second;
     }
 
     bool reads_joined(TermId node) {
@@ -143,7 +154,7 @@ private:
             extraction::extract(problem.problem, {.conflicts = options_.conflicts});
         report_.status = result.status;
         if (result.choice.empty()) return std::nullopt;
-        double after = 0, units_after = 0;
+        double after = cost_of_copies(), units_after = units(after);
         for (const int node : result.choice) {
             if (node < 0) continue;
             const double price = cost(problem.nodes[static_cast<size_t>(node)]);
@@ -157,6 +168,17 @@ private:
         report_.cost_after = report_.is_changed ? after : report_.cost_before;
         if (!report_.is_changed) return std::nullopt;
         return with_block(graph_, block_, egraph_, terms_, selection_of(problem, result.choice));
+    }
+
+    /// What every choice takes beside its nodes.
+    double cost_of_copies() const {
+        double sum = 0;
+        for (const egraph::CopiedValue& copy : copied_values(graph_, block_, egraph_, terms_)) {
+            const TensorType& type = graph_[copy.of].type;
+            sum += options_.cost(
+                {.what = ops::copy(graph_.symbols, type), .results = {graph_[copy.value].type}}, {&type, 1});
+        }
+        return sum;
     }
 
     /// Where the cost of the block itself is infinite, the sum of all finite costs takes its place.
@@ -188,6 +210,7 @@ private:
     BlockTerms terms_;
     std::set<NodeKey> own_;
     std::map<NodeKey, double> costs_;
+    std::map<std::string, double> prices_;  ///< by operator and types of operands
     double own_cost_ = 0, repeated_cost_ = 0;
     double unit_ = 1;
     BlockRewrite report_;
@@ -222,6 +245,19 @@ std::string summary(const std::vector<BlockRewrite>& blocks) {
         "{} e-nodes, {}, {}, {}", nodes, is_saturated ? "saturated" : "cut off",
         is_optimal ? "optimal" : "not proved optimal",
         changed == 0 ? "unchanged" : fmt::format("{} of {} blocks cheaper", changed, blocks.size()));
+}
+
+std::string cut_short(const std::vector<BlockRewrite>& blocks) {
+    std::string text;
+    for (const BlockRewrite& block : blocks) {
+        const bool is_saturated = block.saturation.stop == egraph::StopReason::kSaturated;
+        if (is_saturated && block.status == extraction::Status::kOptimal) continue;
+        text += fmt::format("{}block {} {}", text.empty() ? "" : ", ", block.block,
+                            is_saturated ? "was not proved to be the cheapest"
+                                         : fmt::format("stopped at {} e-nodes, the {}",
+                                                       block.saturation.nodes, name(block.saturation.stop)));
+    }
+    return text;
 }
 
 std::string print(const std::vector<BlockRewrite>& blocks) {

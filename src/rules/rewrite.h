@@ -48,6 +48,8 @@ Rewritten rewrite(const Graph& graph, const RewriteOptions& options);
 
 /// "57 e-nodes, saturated, optimal, unchanged": of all blocks together.
 std::string summary(const std::vector<BlockRewrite>& blocks);
+/// What a limit has cut short; empty if nothing was.
+std::string cut_short(const std::vector<BlockRewrite>& blocks);
 /// A line for each block, and one below it for each rule that said something new.
 std::string print(const std::vector<BlockRewrite>& blocks);
 

@@ -65,6 +65,8 @@ struct Manifest {
         std::optional<int32_t> bos;
         std::vector<int32_t> eos;
         std::string policy = "exact";  ///< how activations were allowed to be rounded, for people
+        std::string pooling = {};      ///< of embeddings, as the model's files name it; empty: they do not
+        bool normalises = true;        ///< embeddings, to length 1, unless its files say otherwise
         bool operator==(const Text&) const = default;
     };
 
@@ -86,7 +88,8 @@ struct Manifest {
     std::vector<Constant> constants;              ///< by ascending offset, apart from each other
     std::vector<Specialisation> specialisations;  ///< the first whose bounds hold is called
     std::optional<Text> text;
-    std::vector<std::string> warnings;  ///< about the checkpoint, for whoever runs the artefact
+    std::vector<std::string> warnings;   ///< about the checkpoint, for whoever runs the artefact
+    std::vector<std::string> cut_short;  ///< searches that a budget ended, for whoever compiles it again
 
     bool operator==(const Manifest&) const = default;
 };

@@ -89,6 +89,8 @@ Json json_of(const Manifest::Text& text) {
     if (text.bos) json["bos"] = *text.bos;
     json["eos"] = text.eos;
     json["policy"] = text.policy;
+    if (!text.pooling.empty()) json["pooling"] = text.pooling;
+    if (!text.normalises) json["normalises"] = text.normalises;
     return json;
 }
 
@@ -144,6 +146,8 @@ Manifest::Text text_of(const JsonCursor& field) {
     if (field.find("bos")) text.bos = id_of(field.at("bos"));
     for (const JsonCursor& id : field.at("eos").items()) text.eos.push_back(id_of(id));
     text.policy = field.at("policy").string();
+    text.pooling = field.string_or("pooling", "");
+    text.normalises = field.boolean_or("normalises", true);
     return text;
 }
 
@@ -177,6 +181,9 @@ Manifest manifest_of(const JsonCursor& root, const std::string& where) {
     if (root.find("warnings"))
         for (const JsonCursor& warning : root.at("warnings").items())
             result.warnings.push_back(warning.string());
+    if (root.find("cut_short"))
+        for (const JsonCursor& search : root.at("cut_short").items())
+            result.cut_short.push_back(search.string());
     return result;
 }
 
@@ -201,6 +208,7 @@ std::string print(const Manifest& manifest) {
     if (!manifest.placed_outputs.empty()) json["placed_outputs"] = manifest.placed_outputs;
     if (manifest.text) json["text"] = json_of(*manifest.text);
     if (!manifest.warnings.empty()) json["warnings"] = manifest.warnings;
+    if (!manifest.cut_short.empty()) json["cut_short"] = manifest.cut_short;
     // Names come from checkpoints: bytes that are not UTF-8 are replaced, and never cause an exception.
     return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -10,8 +10,15 @@
 #include "lowering/tiled_kernel.h"
 #include "schedule/cheapest_leaf.h"
 #include "schedule/leaf_memo.h"
+#include "schedule/same_kernels.h"
 
 namespace tessera::schedule {
+
+/// Limits of the kernels that merges make: what a structure costs to evaluate grows with both.
+struct KernelLimits {
+    size_t operators = 16;  ///< of a kernel
+    int braces = 6;         ///< around an operator
+};
 
 /// The operators of a block in one specialisation, as the search sees them.
 struct BlockContext {
@@ -30,6 +37,9 @@ struct BlockContext {
     std::vector<std::vector<bool>> is_constant;
     /// Kernels that are kept, whose operators are alone; tiles may be open.
     std::vector<lowering::NumberedNest> stated = {};
+    KernelLimits limits = {};
+    /// Kinds of the operators; none: no kernel is taken for another one.
+    std::vector<OperatorKind> kinds = {};
     /// A leaf of each operator that lowers wherever any does.
     std::vector<int> plain_leaves = {};
     /// Whether the nest lowers with these leaves, some of its results being tiles: whether micro-kernels find

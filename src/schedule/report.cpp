@@ -11,6 +11,7 @@ void Totals::add(const Schedule& schedule) {
     structures += schedule.states;
     kernels += schedule.kernels_solved;
     work += schedule.work;
+    left_apart += schedule.left_apart;
     is_exhausted = is_exhausted && schedule.is_exhausted;
 }
 
@@ -18,6 +19,15 @@ std::string summary(const Totals& totals) {
     return fmt::format("{} structures{}, {} kernels, {} choices of tiles", totals.structures,
                        totals.is_exhausted ? ", all within their parts" : ", out of budget", totals.kernels,
                        totals.work);
+}
+
+std::string cut_short(const Totals& totals) {
+    std::string text;
+    if (!totals.is_exhausted) text = fmt::format("stopped after {} structures", totals.structures);
+    if (totals.left_apart > 0)
+        text += fmt::format("{}left {} pairs of kernels apart that together have too many operators",
+                            text.empty() ? "" : ", ", totals.left_apart);
+    return text;
 }
 
 std::string print(const Schedule& schedule) {

@@ -13,6 +13,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include "schedule/solved_kernels.h"
 #include "support/error.h"
 
 namespace tessera::schedule {
@@ -23,66 +24,9 @@ using lowering::NumberedNest;
 /// Weight of unvisited states. Savings are shares of the whole, mostly below a half.
 constexpr double kExploration = 0.2;
 
-/// The share of kernels before which workers meet.
-constexpr double kShareOfBarriers = 0.25;
-
 /// Of structures that take about the same time the one with fewest actions is chosen: more of them must save
 /// more than this share.
 constexpr double kWorthwhile = 0.999;
-
-/// A merge must be able to save more than this share of the unfused time of the block.
-constexpr double kNoticeable = 0.0005;
-
-/// Kernels that were solved, each once.
-class SolvedKernels {
-public:
-    SolvedKernels(BlockContext& block, const TileOptions& options) : block_(block), options_(options) {
-        std::vector<bool> is_free;
-        for (const bool is_whole : block.is_whole) is_free.push_back(!is_whole);
-        for (size_t op = 0; op < block.leaves.size(); ++op)
-            least_seconds_.push_back(
-                block.evaluator.least_seconds(static_cast<int>(op), block.leaves[op], is_free));
-        for (const NumberedNest& kernel : unfused(block)) unfused_seconds_ += seconds(kernel);
-    }
-
-    const std::optional<SolvedKernel>& operator()(const NumberedNest& kernel) {
-        const std::string key = text(block_, kernel);
-        const auto known = kernels_.find(key);
-        if (known != kernels_.end()) return known->second;
-        return kernels_.emplace(key, solve_tiles(block_, kernel, options_, work_)).first->second;
-    }
-
-    double seconds(const NumberedNest& kernel) {
-        const std::optional<SolvedKernel>& solved = (*this)(kernel);
-        TESSERA_CHECK(solved, "{} does not lower", text(block_, kernel));
-        return solved->cost.seconds;
-    }
-    double unfused_seconds() const { return unfused_seconds_; }
-
-    /// Whether two kernels may become noticeably faster in one, alone or with further ones: none becomes
-    /// faster than computing its operators and reading what kernels never make.
-    bool may_save(const NumberedNest& a, const NumberedNest& b) {
-        double saved = seconds(a) + seconds(b) + kShareOfBarriers * block_.evaluator.barrier_seconds();
-        for (const NumberedNest* kernel : {&a, &b})
-            for (const int op : kernel->operators()) saved -= least_seconds_[static_cast<size_t>(op)];
-        return saved > kNoticeable * unfused_seconds_;
-    }
-
-    int64_t work() const { return work_; }
-    size_t count() const { return kernels_.size(); }
-    bool are_all_proved() const {
-        return std::ranges::all_of(
-            kernels_, [](const auto& kernel) { return !kernel.second || kernel.second->is_proved; });
-    }
-
-private:
-    BlockContext& block_;
-    const TileOptions& options_;
-    int64_t work_ = 0;
-    double unfused_seconds_ = 0;
-    std::vector<double> least_seconds_;  ///< by operator
-    std::map<std::string, std::optional<SolvedKernel>> kernels_;
-};
 
 /// A kernel whose bytes take longer than its operations: phi < P/W (paper 002, section II).
 std::string bound(const cost::Evaluation& cost) {
@@ -103,19 +47,18 @@ bool is_within(const NumberedNest& kernel, const Operators& part) {
 class TreeSearch {
 public:
     TreeSearch(const BlockContext& block, SolvedKernels& solved, const Operators& part)
-        : block_(block),
-          solved_(solved),
-          part_(part),
-          seconds_of_kernel_(kShareOfBarriers * block.evaluator.barrier_seconds()) {}
+        : block_(block), solved_(solved), part_(part), seconds_of_kernel_(solved.seconds_of_kernel()) {}
 
     /// @return the best structure
-    Structure run(const Structure& start, int64_t most_states) {
+    Structure run(const Structure& start, int64_t most_states, int64_t most_priced) {
         const int root = enter(start, {});
         TESSERA_CHECK(root == 0, "an operator of the block has no kernel of its own");
         for (const NumberedNest& kernel : start)
             if (is_within(kernel, part_))
                 report_.kernels.push_back(text(block_, kernel) + bound(solved_(kernel)->cost));
-        while (!states_[0].is_exhausted && static_cast<int64_t>(states_.size()) < most_states) walk();
+        while (!states_[0].is_exhausted && static_cast<int64_t>(states_.size()) < most_states &&
+               solved_.priced() < most_priced)
+            walk();
         return best();
     }
 
@@ -286,21 +229,24 @@ public:
         out_.unfused_seconds = solved_.unfused_seconds();
         out_.is_exhausted = true;
         while (const std::optional<Operators> part = next_part()) {
-            if (out_.states >= options_.states) {
+            if (out_.states >= options_.states || solved_.priced() >= options_.priced) {
                 out_.is_exhausted = false;
                 break;
             }
             TreeSearch tree(block_, solved_, *part);
             structure_ =
-                tree.run(structure_, std::min(options_.states_of_part, options_.states - out_.states));
+                tree.run(structure_, std::min(options_.states_of_part, options_.states - out_.states),
+                         options_.priced);
             out_.cheapest = out_.parts.empty() ? tree.cheapest(options_.kept) : std::vector<Structure>{};
             out_.parts.push_back(tree.report());
             out_.visits += tree.report().visits;
             out_.states += tree.report().states;
             out_.is_exhausted = out_.is_exhausted && tree.report().is_exhausted;
         }
-        out_.kernels_solved = static_cast<int64_t>(solved_.count());
+        out_.kernels_solved = solved_.count();
         out_.work = solved_.work();
+        out_.priced = solved_.priced();
+        out_.left_apart = left_apart();
         out_.is_proved = out_.is_exhausted && out_.parts.size() <= 1 && solved_.are_all_proved();
         for (const NumberedNest& kernel : structure_) {
             out_.kernels.push_back(*solved_(kernel));
@@ -311,6 +257,19 @@ public:
     }
 
 private:
+    /// Pairs of kernels that limits alone keep apart, where one kernel might be noticeably faster.
+    int64_t left_apart() {
+        std::set<std::pair<size_t, size_t>> within, pairs;
+        for (const Merge& merge : merges(block_, structure_)) within.emplace(merge.kernel, merge.into);
+        for (const Merge& merge :
+             merges(block_, structure_,
+                    {structure_.size() + block_.links.operators.size(), std::numeric_limits<int>::max()}))
+            if (!within.contains({merge.kernel, merge.into}) &&
+                solved_.may_save(structure_[merge.kernel], structure_[merge.into]))
+                pairs.emplace(merge.kernel, merge.into);
+        return static_cast<int64_t>(pairs.size());
+    }
+
     /// The operators of kernels around the two that take most time of those that might be merged and were not
     /// yet searched together in these kernels.
     std::optional<Operators> next_part() {

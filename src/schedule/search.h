@@ -9,7 +9,10 @@
 namespace tessera::schedule {
 
 struct SearchOptions {
-    int64_t states = 2000;         ///< structures that are evaluated, at most
+    int64_t states = 2000;  ///< structures that are evaluated, at most
+    /// Operators that are priced, over all choices of tiles, at most: a large kernel takes longer than a
+    /// small one. What is being solved is solved to its end.
+    int64_t priced = 4'000'000;
     int64_t states_of_part = 200;  ///< of one part of a block
     size_t part = 6;               ///< kernels that are searched together
     TileOptions tiles = {};
@@ -36,8 +39,11 @@ struct Schedule {
     std::vector<Structure> cheapest;    ///< of a block that is one part, by ascending time
     int64_t visits = 0;                 ///< walks from the roots
     int64_t states = 0;                 ///< distinct structures
-    int64_t kernels_solved = 0;         ///< distinct kernels
+    int64_t kernels_solved = 0;         ///< kernels, those that are alike once
     int64_t work = 0;                   ///< choices of tile sizes that were evaluated
+    int64_t priced = 0;                 ///< operators in these choices
+    int64_t lowered = 0;                ///< kernels that were lowered to know whether they can be
+    int64_t left_apart = 0;             ///< kernels that might save time in one that would exceed the limits
     bool is_exhausted = false;          ///< every structure that actions reach in a part was evaluated
     bool is_proved = false;  ///< one part, exhausted, and every choice of tile sizes of each kernel
 };
@@ -51,11 +57,13 @@ Schedule search(BlockContext& block, const SearchOptions& options);
 
 /// The sums over the searches of several blocks.
 struct Totals {
-    int64_t structures = 0, kernels = 0, work = 0;
+    int64_t structures = 0, kernels = 0, work = 0, left_apart = 0;
     bool is_exhausted = true;
     void add(const Schedule& schedule);
 };
 
+/// What a budget has cut short; empty if nothing was.
+std::string cut_short(const Totals& totals);
 /// "823 structures, all within their parts, 708 kernels, 145410 choices of tiles": for a report.
 std::string summary(const Totals& totals);
 /// The totals of a block, then every part whose kernels changed: before, the actions, and the runner-up.

@@ -37,9 +37,9 @@ std::vector<NumberedNest::Loop> loops_around(const BlockContext& block, int op) 
     return loops;
 }
 
-/// The first operator of the nest that reads one of these; -1 if none does.
-int first_reader(const BlockContext& block, const NumberedNest& nest, const std::vector<int>& made) {
-    for (const int op : nest.operators())
+/// The first one of these operators that reads what others make; -1 if none does.
+int first_reader(const BlockContext& block, const std::vector<int>& operators, const std::vector<int>& made) {
+    for (const int op : operators)
         for (const int producer : made) {
             const std::vector<int>& readers = block.readers[static_cast<size_t>(producer)];
             if (std::ranges::find(readers, op) != readers.end()) return op;
@@ -63,6 +63,21 @@ int depth_of(const NumberedNest& nest, int op) {
         if (is_item(item, op)) return inner ? 1 + depth_of(*inner, op) : 1;
     }
     return 0;
+}
+
+/// The most braces around an operator.
+int braces_of(const NumberedNest& nest) {
+    int most = 0;
+    for (const auto& item : nest.items)
+        if (const auto* inner = std::get_if<NumberedNest>(&item)) most = std::max(most, braces_of(*inner));
+    return most + 1;
+}
+
+/// The same where a kernel moves into another one, in front of a reader that has `depth` braces around it.
+int braces_of(const NumberedNest& source, const NumberedNest& into, int depth, int level) {
+    // An operator moves without the braces of its kernel.
+    const int moved = braces_of(source) - (source.items.size() == 1 ? 1 : 0) + level + 1;
+    return std::max({moved, braces_of(into), level == depth ? depth + 1 : 0});
 }
 
 const NumberedNest& brace_of(const NumberedNest& nest, int op) {
@@ -119,24 +134,32 @@ std::vector<bool> tiles_of(const BlockContext& block, const NumberedNest& kernel
     return is_tile;
 }
 
-std::vector<Merge> merges(const BlockContext& block, const Structure& structure) {
+std::vector<Merge> merges(const BlockContext& block, const Structure& structure, const KernelLimits& limits) {
+    std::vector<std::vector<int>> operators;
+    std::vector<size_t> kernel_of(block.links.operators.size());
+    for (size_t kernel = 0; kernel < structure.size(); ++kernel) {
+        operators.push_back(structure[kernel].operators());
+        for (const int op : operators.back()) kernel_of[static_cast<size_t>(op)] = kernel;
+    }
     std::vector<Merge> found;
     for (size_t source = 0; source < structure.size(); ++source) {
-        const std::vector<int> made = structure[source].operators();
+        const std::vector<int>& made = operators[source];
         if (is_alone(block, made) || block.is_last[static_cast<size_t>(made.back())]) continue;
-        for (size_t into = source + 1; into < structure.size(); ++into) {
-            const int reader = first_reader(block, structure[into], made);
-            if (reader < 0 || is_alone(block, structure[into].operators())) continue;
-            // Other kernels that read it must run later than the one it moves to.
-            bool is_late = false;
-            for (size_t between = source + 1; between < into; ++between)
-                is_late = is_late || first_reader(block, structure[between], made) >= 0;
-            if (is_late) continue;
-            const int depth = depth_of(structure[into], reader);
-            const bool is_lone = brace_of(structure[into], reader).items.size() == 1;
-            for (int level = 0; level < depth + (is_lone ? 0 : 1); ++level)
+        // Other kernels that read it must run later than the one it moves to: the first one.
+        size_t into = structure.size();
+        for (const int producer : made)
+            for (const int reader : block.readers[static_cast<size_t>(producer)])
+                if (const size_t kernel = kernel_of[static_cast<size_t>(reader)]; kernel > source)
+                    into = std::min(into, kernel);
+        if (into == structure.size() || is_alone(block, operators[into]) ||
+            made.size() + operators[into].size() > limits.operators)
+            continue;
+        const int reader = first_reader(block, operators[into], made);
+        const int depth = depth_of(structure[into], reader);
+        const bool is_lone = brace_of(structure[into], reader).items.size() == 1;
+        for (int level = 0; level < depth + (is_lone ? 0 : 1); ++level)
+            if (braces_of(structure[source], structure[into], depth, level) <= limits.braces)
                 found.push_back({.kernel = source, .into = into, .level = level});
-        }
     }
     return found;
 }
@@ -144,7 +167,7 @@ std::vector<Merge> merges(const BlockContext& block, const Structure& structure)
 Structure applied(const BlockContext& block, const Structure& structure, const Merge& merge) {
     Structure next = structure;
     const NumberedNest& source = structure[merge.kernel];
-    const int reader = first_reader(block, structure[merge.into], source.operators());
+    const int reader = first_reader(block, structure[merge.into].operators(), source.operators());
     std::variant<int, NumberedNest> item = source;
     if (source.items.size() == 1) item = source.items.front();
     insert(block, next[merge.into], std::move(item), reader, merge.level);

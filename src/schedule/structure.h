@@ -22,7 +22,10 @@ struct Merge {
 
 /// merge(src, dst, level) for each kernel with one that reads it, at every level around the first reader, and
 /// one further inside. Those whose results are read by other kernels too are stored whole.
-std::vector<Merge> merges(const BlockContext& block, const Structure& structure);
+std::vector<Merge> merges(const BlockContext& block, const Structure& structure, const KernelLimits& limits);
+inline std::vector<Merge> merges(const BlockContext& block, const Structure& structure) {
+    return merges(block, structure, block.limits);
+}
 Structure applied(const BlockContext& block, const Structure& structure, const Merge& merge);
 
 /// By operator: its results are read inside of its kernel alone.

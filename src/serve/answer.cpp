@@ -18,6 +18,7 @@ std::string event(const Json& json) {
 Reply reply_of(const ApiError& error) {
     Reply reply{.status = error.status, .body = print(error)};
     if (error.retry_after > 0) reply.headers.emplace_back("Retry-After", std::to_string(error.retry_after));
+    if (!error.allow.empty()) reply.headers.emplace_back("Allow", error.allow);
     if (error.status == 401) reply.headers.emplace_back("WWW-Authenticate", "Bearer");
     return reply;
 }
@@ -25,8 +26,10 @@ Reply reply_of(const ApiError& error) {
 Answer::Answer(AnswerForm form, ReplySink sink)
     : form_(std::move(form)),
       sink_(std::move(sink)),
-      choices_(form_.echoes.size()),
-      missing_(choices_.size()) {}
+      choices_(form_.prompts.size()),
+      missing_(choices_.size()) {
+    for (size_t i = 0; i < choices_.size(); ++i) choices_[i].offset = form_.prompts[i].characters;
+}
 
 Json Answer::frame(const char* object, Json choices) const {
     return {{"id", form_.id},
@@ -47,14 +50,14 @@ void Answer::begin(size_t index) {
     Choice& choice = choices_[index];
     if (std::exchange(choice.has_begun, true)) return;
     if (!form_.streams) {
-        choice.text = form_.echoes[index];
+        choice.text = form_.prompts[index].echo;
     } else if (form_.is_chat) {
         const Json delta = {{"role", "assistant"}, {"content", ""}};
         sink_.piece(event(frame(
             "chat.completion.chunk",
             {{{"index", index}, {"delta", delta}, {"logprobs", nullptr}, {"finish_reason", nullptr}}})));
-    } else if (!form_.echoes[index].empty()) {
-        send_chunk(index, form_.echoes[index]);
+    } else if (!form_.prompts[index].echo.empty()) {
+        send_chunk(index, form_.prompts[index].echo);
     }
 }
 
@@ -71,7 +74,7 @@ void Answer::send_chunk(size_t index, const std::string& text) {
         frame(form_.is_chat ? "chat.completion.chunk" : "text_completion", Json::array({std::move(json)}))));
 }
 
-void Answer::add_prompt(size_t choice, TokenReport token) {
+void Answer::add_token(size_t choice, TokenReport token) {
     if (form_.has_logprobs) choices_[choice].tokens.push_back(std::move(token));
 }
 
@@ -105,16 +108,32 @@ void Answer::fail(const ApiError& error) {
     sink_.end();
 }
 
-void Answer::end(size_t index, const EngineEnd& end) {
-    if (has_failed_) return;
-    if (const auto error = error_of(end)) return fail(*error);
+bool Answer::end(size_t index, const EngineEnd& end) {
+    if (has_failed_) return false;
+    if (const auto error = error_of(end)) {
+        fail(*error);
+        return false;
+    }
     begin(index);
     choices_[index].finish_reason = finish_reason(end.reason);
     usage_.prompt_tokens += end.prompt_tokens;
     usage_.reused_tokens += end.reused_tokens;
     usage_.completion_tokens += end.generated_tokens;
     if (form_.streams) send_chunk(index, "");
-    if (--missing_ > 0) return;
+    return --missing_ == 0;
+}
+
+size_t Answer::bytes() const {
+    constexpr size_t kOfToken = 64;
+    size_t bytes = 0;
+    for (const Choice& choice : choices_) {
+        bytes += choice.text.size();
+        for (const TokenReport& token : choice.tokens) bytes += kOfToken * (2 + token.likeliest.size());
+    }
+    return bytes;
+}
+
+void Answer::finish() {
     if (form_.streams) {
         if (form_.includes_usage) {
             Json last = frame(form_.is_chat ? "chat.completion.chunk" : "text_completion", Json::array());

@@ -14,6 +14,12 @@
 
 namespace tessera::serve {
 
+/// What an answer says of the prompt of one choice.
+struct AnswerPrompt {
+    std::string echo = {};   ///< begins the text of the answer; may be empty
+    int64_t characters = 0;  ///< of the prompt, where it is not echoed: the first token comes behind them
+};
+
 struct AnswerForm {
     std::string id;
     std::string model;
@@ -22,19 +28,26 @@ struct AnswerForm {
     bool streams = false;
     bool includes_usage = false;
     bool has_logprobs = false;
-    std::vector<std::string> echoes;  ///< of each choice, the text before that of the model
+    std::vector<AnswerPrompt> prompts;  ///< of each choice
 };
 
 /// Makes the answer of one request of what the engine tells: one choice for each prompt. Whole answers come
-/// at the end; streams are events as the text comes. All calls come from the thread of the engine.
+/// at the end; streams are events as the text comes. All calls but `finish` come from the thread of the
+/// engine.
 class Answer {
 public:
     Answer(AnswerForm form, ReplySink sink);
 
-    void add_prompt(size_t choice, TokenReport token);
+    /// A token for `logprobs` whose text is no part of the answer's, or is echoed.
+    void add_token(size_t choice, TokenReport token);
     void add_text(size_t choice, std::optional<TokenReport> token, const std::string& text);
-    /// The choice is complete. The last one, or the first one that failed, ends the answer.
-    void end(size_t choice, const EngineEnd& end);
+    /// The choice is complete. The first one that failed ends the answer. @return whether it was the last
+    /// one, and `finish` has to be called.
+    [[nodiscard]] bool end(size_t choice, const EngineEnd& end);
+    /// Sends what is left of the answer: all of it, if it is no stream. Any thread may call it, once.
+    void finish();
+    /// About how many it will send then.
+    size_t bytes() const;
 
 private:
     struct Choice {
@@ -43,7 +56,6 @@ private:
         int64_t offset = 0;               ///< characters before them
         const char* finish_reason = nullptr;
         bool has_begun = false;
-        bool has_ended = false;
     };
 
     void begin(size_t index);

@@ -11,11 +11,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-int64_t characters(const std::string& bytes) {
-    return std::count_if(bytes.begin(), bytes.end(),
-                         [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; });
-}
-
 Json byte_list(const std::string& bytes) {
     Json list = Json::array();
     for (const char byte : bytes) list.push_back(static_cast<unsigned char>(byte));
@@ -28,6 +23,11 @@ Json number_or_null(const std::optional<double>& number) {
 
 }  // namespace
 
+int64_t count_characters(std::string_view bytes) {
+    return std::count_if(bytes.begin(), bytes.end(),
+                         [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; });
+}
+
 std::string token_text(const std::string& bytes) {
     if (valid_utf8(bytes) == bytes) return bytes;
     std::string text = "bytes:";
@@ -38,13 +38,16 @@ std::string token_text(const std::string& bytes) {
 Json completion_logprobs(const std::vector<TokenReport>& tokens, int64_t& offset) {
     Json texts = Json::array(), values = Json::array(), alternatives = Json::array(), offsets = Json::array();
     for (const TokenReport& token : tokens) {
-        texts.push_back(token_text(token.bytes));
+        const std::string own = token_text(token.bytes);
+        texts.push_back(own);
         values.push_back(number_or_null(token.log_probability));
         offsets.push_back(offset);
-        offset += characters(token.bytes);
+        offset += count_characters(token.bytes);
         Json likeliest = token.log_probability ? Json::object() : Json(nullptr);
         for (const TokenProbability& other : token.likeliest)
             likeliest.emplace(token_text(other.bytes), other.log_probability);
+        // Clients look the token up there, however unlikely it is; of two with one text it is the one.
+        if (token.log_probability) likeliest[own] = *token.log_probability;
         alternatives.push_back(std::move(likeliest));
     }
     return {{"tokens", std::move(texts)},

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -16,8 +17,11 @@ namespace tessera::serve {
 /// A token as text: itself if it is whole characters, else "bytes:\xf0\x9f".
 std::string token_text(const std::string& bytes);
 
-/// `logprobs` of a completion: lists of tokens, of their log probabilities, of alternatives by text, and of
-/// the characters before each. `offset`: characters before the first.
+/// The characters of a text, or of parts of it one after the other: every byte that begins one counts.
+int64_t count_characters(std::string_view bytes);
+
+/// `logprobs` of a completion: lists of tokens, of their log probabilities, of alternatives by text, among
+/// them the token itself, and of the characters before each. `offset`: characters before the first.
 nlohmann::ordered_json completion_logprobs(const std::vector<TokenReport>& tokens, int64_t& offset);
 /// `logprobs` of a chat.
 nlohmann::ordered_json chat_logprobs(const std::vector<TokenReport>& tokens);

@@ -12,6 +12,7 @@ struct ApiError {
     std::string param = {};  ///< the field of the request; may be empty
     std::string code = {};   ///< may be empty
     int retry_after = 0;     ///< seconds, for the header Retry-After; 0: none
+    std::string allow = {};  ///< the methods that the path takes; may be empty
 };
 
 /// {"error": {"message": .., "type": .., "param": .., "code": ..}}; the type follows from the status.

@@ -41,14 +41,25 @@ void EmbeddingAnswer::add(size_t input, std::vector<float> embedding) {
     embeddings_[input] = std::move(embedding);
 }
 
-void EmbeddingAnswer::end(const EngineEnd& end) {
-    if (has_failed_) return;
+bool EmbeddingAnswer::end(const EngineEnd& end) {
+    if (has_failed_) return false;
     if (const auto error = error_of(end)) {
         has_failed_ = true;
-        return sink_.whole(reply_of(*error));
+        sink_.whole(reply_of(*error));
+        return false;
     }
     usage_.prompt_tokens += end.prompt_tokens;
-    if (--missing_ > 0) return;
+    return --missing_ == 0;
+}
+
+size_t EmbeddingAnswer::bytes() const {
+    constexpr size_t kOfNumber = 12;
+    size_t bytes = 0;
+    for (const auto& embedding : embeddings_) bytes += kOfNumber * embedding.size();
+    return bytes;
+}
+
+void EmbeddingAnswer::finish() {
     Json data = Json::array();
     for (size_t i = 0; i < embeddings_.size(); ++i)
         data.push_back({{"object", "embedding"},

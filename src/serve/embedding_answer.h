@@ -10,14 +10,20 @@
 
 namespace tessera::serve {
 
-/// Makes the answer of /v1/embeddings of what the engine tells. All calls come from the thread of the engine.
+/// Makes the answer of /v1/embeddings of what the engine tells. All calls but `finish` come from the thread
+/// of the engine.
 class EmbeddingAnswer {
 public:
     EmbeddingAnswer(std::string model, size_t inputs, bool is_base64, ReplySink sink);
 
     void add(size_t input, std::vector<float> embedding);
-    /// One input is complete. The last one, or the first one that failed, ends the answer.
-    void end(const EngineEnd& end);
+    /// One input is complete. The first one that failed ends the answer. @return whether it was the last one,
+    /// and `finish` has to be called.
+    [[nodiscard]] bool end(const EngineEnd& end);
+    /// Sends the answer. Any thread may call it, once.
+    void finish();
+    /// About how many it will send then.
+    size_t bytes() const;
 
 private:
     std::string model_;

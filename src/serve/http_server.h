@@ -5,20 +5,25 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "serve/service.h"
 
 namespace tessera::serve {
 
 struct ServerSettings {
-    std::string address = "127.0.0.1";  ///< of this machine, numeric
-    uint16_t port = 8080;               ///< 0: any that is free
+    std::string address =
+        "127.0.0.1";       ///< of this machine, or a name of it: every address that it stands for
+    uint16_t port = 8080;  ///< 0: any that is free
     size_t body_bytes = size_t{4} << 20;
     size_t header_bytes = size_t{16} << 10;
-    size_t connections = 256;                ///< open at one time; more wait until one is closed
-    std::chrono::seconds idle_time{60};      ///< for the next request of a connection
-    std::chrono::seconds transfer_time{30};  ///< for a body, and for each write
-    std::chrono::seconds drain_time{30};     ///< for answers that are under way when the server stops
+    /// Open at one time. Whoever has been silent longest gives its place to a new one; where all are being
+    /// answered, new ones get status 503, and what can be answered at once.
+    size_t connections = 256;
+    std::chrono::milliseconds idle_time{60'000};      ///< for the next request of a connection
+    std::chrono::milliseconds transfer_time{30'000};  ///< for the next bytes of a request or an answer
+    std::chrono::milliseconds drain_time{30'000};  ///< for answers that are under way when the server stops
+    std::vector<std::string> origins = {};         ///< allows_origin (serve/cross_origin.h)
 };
 
 /// HTTP/1.1 for a service, in the thread that runs it. A connection has one request at a time; one that the
@@ -32,9 +37,11 @@ public:
     ~HttpServer();
 
     uint16_t port() const;
-    /// SIGTERM and SIGINT stop the server; a second one ends the process at once.
+    /// SIGTERM, SIGINT and SIGHUP stop the server; a second one ends the process at once. A SIGHUP that the
+    /// process ignores, as under nohup, stays ignored.
     void stop_on_signals();
-    /// Serves until it is stopped and every answer is complete, or the time for that is over.
+    /// Serves until it is stopped and every answer is complete. When the time for that is over the rest is
+    /// ended, and its clients are told.
     void run();
     /// Takes no more connections and requests. Any thread may call it.
     void stop();

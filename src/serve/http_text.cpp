@@ -1,7 +1,9 @@
 #include "serve/http_text.h"
 
 #include <charconv>
+#include <chrono>
 
+#include <fmt/chrono.h>
 #include <fmt/core.h>
 
 namespace tessera::serve {
@@ -11,6 +13,8 @@ std::string_view reason_of(int status) {
     switch (status) {
         case 200:
             return "OK";
+        case 204:
+            return "No Content";
         case 400:
             return "Bad Request";
         case 401:
@@ -40,17 +44,32 @@ std::string_view reason_of(int status) {
     }
 }
 
-std::string connection(const Framing& framing) {
-    return framing.keeps_alive ? "Connection: keep-alive\r\n" : "Connection: close\r\n";
+/// The headers that every answer has.
+std::string common_headers(const Framing& framing) {
+    const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    std::string text = fmt::format("Date: {:%a, %d %b %Y %H:%M:%S} GMT\r\n",
+                                   fmt::gmtime(std::chrono::system_clock::to_time_t(now)));
+    for (const auto& [name, value] : framing.headers) text += fmt::format("{}: {}\r\n", name, value);
+    return text + (framing.keeps_alive ? "Connection: keep-alive\r\n" : "Connection: close\r\n");
+}
+
+/// Behind "http://host" of the absolute form of a target.
+std::string_view behind_host(std::string_view target) {
+    const size_t scheme = target.find("://");
+    if (target.starts_with('/') || scheme == std::string_view::npos) return target;
+    const size_t path = target.find_first_of("/?#", scheme + 3);
+    return path == std::string_view::npos ? "/" : target.substr(path);
 }
 
 }  // namespace
 
 std::string print(const Reply& reply, const Framing& framing) {
-    std::string text = fmt::format("HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n",
-                                   reply.status, reason_of(reply.status), reply.type, reply.body.size());
+    std::string text = fmt::format("HTTP/1.1 {} {}\r\n", reply.status, reason_of(reply.status));
+    if (!reply.type.empty()) text += fmt::format("Content-Type: {}\r\n", reply.type);
+    // RFC 9110, 8.6: an answer without content has no length either.
+    if (reply.status != 204) text += fmt::format("Content-Length: {}\r\n", reply.body.size());
     for (const auto& [name, value] : reply.headers) text += fmt::format("{}: {}\r\n", name, value);
-    text += connection(framing) + "\r\n";
+    text += common_headers(framing) + "\r\n";
     return framing.is_head ? text : text + reply.body;
 }
 
@@ -58,7 +77,7 @@ std::string print_stream_head(const Framing& framing) {
     return fmt::format(
         "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nCache-Control: no-store\r\n{}{}"
         "\r\n",
-        framing.in_chunks ? "Transfer-Encoding: chunked\r\n" : "", connection(framing));
+        framing.in_chunks ? "Transfer-Encoding: chunked\r\n" : "", common_headers(framing));
 }
 
 std::string print_piece(std::string_view piece, const Framing& framing) {
@@ -72,7 +91,8 @@ std::string print_stream_end(const Framing& framing) {
 }
 
 std::string path_of(std::string_view target) {
-    const std::string_view raw = target.substr(0, target.find_first_of("?#"));
+    const std::string_view behind = behind_host(target);
+    const std::string_view raw = behind.substr(0, behind.find_first_of("?#"));
     std::string path;
     for (size_t i = 0; i < raw.size(); ++i) {
         unsigned byte = 0;
@@ -85,7 +105,8 @@ std::string path_of(std::string_view target) {
             path += raw[i];
         }
     }
-    return path;
+    while (path.size() > 1 && path.back() == '/') path.pop_back();
+    return path.empty() ? "/" : path;
 }
 
 }  // namespace tessera::serve

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <limits>
 
 #include "serve/read_grammar.h"
@@ -14,19 +15,24 @@ namespace {
 /// As deep as a JSON schema inside of a request may be; token ids are values.
 constexpr JsonBounds kBodyBounds{
     .bytes = size_t{64} << 20, .values = 2'000'000, .depth = 64, .word = size_t{64} << 20};
-constexpr int64_t kMostTokensAsked = int64_t{1} << 24;
+/// Up to here numbers with a point are exact.
+constexpr double kLargestWhole = 9007199254740992.0;
 constexpr size_t kMostStops = 16;
 
-/// They are about accounts, or about tools, and change no answer of this server.
-constexpr std::array<std::string_view, 9> kIgnored = {"model",
-                                                      "user",
-                                                      "metadata",
-                                                      "store",
-                                                      "service_tier",
-                                                      "parallel_tool_calls",
-                                                      "prompt_cache_key",
-                                                      "safety_identifier",
-                                                      "prompt_cache_retention"};
+/// They are about accounts, about tools, or about how fast an answer comes, and change no answer of this
+/// server. A `prediction` is a guess of the answer.
+constexpr std::array<std::string_view, 10> kIgnored = {"model",
+                                                       "user",
+                                                       "metadata",
+                                                       "store",
+                                                       "service_tier",
+                                                       "parallel_tool_calls",
+                                                       "prompt_cache_key",
+                                                       "safety_identifier",
+                                                       "prompt_cache_retention",
+                                                       "prediction"};
+/// How much a model thinks or says; models that were not trained for it say what they say.
+constexpr std::array<std::string_view, 2> kWishes = {"reasoning_effort", "verbosity"};
 
 bool is_text(const JsonCursor& field, std::string_view text) {
     return field.is_string() && field.string() == text;
@@ -40,10 +46,15 @@ void refuse_unsupported(const JsonCursor& root) {
         if (const auto field = root.find(name); field && !is_text(*field, "none") && !is_text(*field, "auto"))
             refuse_field(*field, "tools are not supported by this server: only \"none\" and \"auto\"");
     for (const char* name : {"n", "best_of"})
-        if (const auto field = root.find(name); field && field->integer(1, 128) != 1)
+        if (const auto field = root.find(name); field && whole_number(*field, 1, 128) != 1)
             refuse_field(*field, "several choices for one prompt are not supported: send several requests");
     if (const auto field = root.find("suffix"); field && !field->is_empty())
         refuse_field(*field, "text after the completion is not supported");
+    for (const char* name : {"audio", "web_search_options"})
+        if (const auto field = root.find(name))
+            refuse_field(*field, "the model reads and writes text alone: send the request without it");
+    for (const std::string_view name : kWishes)
+        if (const auto field = root.find(name)) (void)field->string();
     if (const auto field = root.find("modalities"))
         for (const JsonCursor& item : field->items())
             if (!is_text(item, "text")) refuse_field(*field, "the model reads and writes text alone");
@@ -86,7 +97,8 @@ SamplingOptions read_sampling(const JsonCursor& root) {
     read("frequency_penalty", -2, 2, sampling.frequency_penalty);
     read("presence_penalty", -2, 2, sampling.presence_penalty);
     read("repetition_penalty", 0.01, 100, sampling.repetition_penalty);
-    if (const auto field = root.find("top_k")) sampling.top_k = std::max<int64_t>(0, field->integer(-1));
+    if (const auto field = root.find("top_k"))
+        sampling.top_k = std::max<int64_t>(0, whole_number(*field, -1));
     if (const auto field = root.find("logit_bias")) read_biases(*field, sampling);
     return sampling;
 }
@@ -99,16 +111,28 @@ void refuse_field(const JsonCursor& field, std::string_view why) {
                    .code = "unsupported_parameter"};
 }
 
+int64_t whole_number(const JsonCursor& field, int64_t low, int64_t high) {
+    if (field.is_number() && !field.is_integer()) {
+        const double value =
+            field.real(-std::numeric_limits<double>::max(), std::numeric_limits<double>::max());
+        const bool is_whole = std::abs(value) <= kLargestWhole && std::trunc(value) == value;
+        if (is_whole && value >= static_cast<double>(low) && value <= static_cast<double>(high))
+            return static_cast<int64_t>(value);
+    }
+    return field.integer(low, high);
+}
+
 void read_body(std::string_view body, const std::function<void(const JsonCursor&)>& read) {
     try {
         const JsonCursor root = parse_json(body, "body", kBodyBounds);
         if (!root.is_object()) root.fail_expected("an object");
         read(root);
         for (const std::string_view name : kIgnored) (void)root.find(name);
-        if (const auto unread = root.unread(); !unread.empty())
-            throw ApiError{.message = fmt::format("unknown field: {}", unread.front().place()),
-                           .param = unread.front().place(),
-                           .code = "unknown_parameter"};
+        for (const JsonCursor& unread : root.unread())
+            if (unread.shown() != "null")
+                throw ApiError{.message = fmt::format("unknown field: {}", unread.place()),
+                               .param = unread.place(),
+                               .code = "unknown_parameter"};
     } catch (const Error& error) {
         throw ApiError{.message = error.entity.empty() ? "the body " + error.problem
                                                        : error.entity + ": " + error.problem,
@@ -122,8 +146,8 @@ TextRequest read_text_fields(const JsonCursor& root, std::string_view body) {
     TextRequest text;
     text.sampling = read_sampling(root);
     for (const char* name : {"max_tokens", "max_completion_tokens"})
-        if (const auto field = root.find(name)) text.max_tokens = field->integer(0, kMostTokensAsked);
-    if (const auto field = root.find("seed")) text.seed = static_cast<uint64_t>(field->integer());
+        if (const auto field = root.find(name)) text.max_tokens = whole_number(*field, 0);
+    if (const auto field = root.find("seed")) text.seed = static_cast<uint64_t>(whole_number(*field));
     if (const auto field = root.find("stop")) text.stop = read_stops(*field);
     text.grammar = read_grammar(root, body);
     text.streams = root.boolean_or("stream", false);

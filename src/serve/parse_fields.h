@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string_view>
 
@@ -12,6 +13,8 @@ namespace tessera::serve {
 void read_body(std::string_view body, const std::function<void(const JsonCursor& root)>& read);
 /// Reads the fields of TextRequest but `likeliest`. `body`: the text of the document. @throws ApiError
 TextRequest read_text_fields(const JsonCursor& root, std::string_view body);
+/// A whole number, however it is written: R and JavaScript send 3.0. @throws Error as JsonCursor::integer
+int64_t whole_number(const JsonCursor& field, int64_t low = INT64_MIN, int64_t high = INT64_MAX);
 /// @throws ApiError with the code `unsupported_parameter`
 [[noreturn]] void refuse_field(const JsonCursor& field, std::string_view why);
 

@@ -3,6 +3,8 @@
 #include <limits>
 #include <utility>
 
+#include <fmt/ranges.h>
+
 #include "serve/parse_fields.h"
 #include "support/error.h"
 
@@ -15,7 +17,7 @@ constexpr int64_t kMostLikeliest = 20;
 std::vector<TokenId> read_ids(const JsonCursor& field) {
     std::vector<TokenId> ids;
     for (const JsonCursor& item : field.items())
-        ids.push_back(static_cast<TokenId>(item.integer(0, std::numeric_limits<TokenId>::max())));
+        ids.push_back(static_cast<TokenId>(whole_number(item, 0, std::numeric_limits<TokenId>::max())));
     return ids;
 }
 
@@ -74,7 +76,7 @@ CompletionRequest parse_completion(std::string_view body) {
         request.prompts = read_prompts(root.at("prompt"));
         request.echoes = root.boolean_or("echo", false);
         if (const auto field = root.find("logprobs"))
-            request.text.likeliest = field->integer(0, kMostLikeliest);
+            request.text.likeliest = whole_number(*field, 0, kMostLikeliest);
     });
     return request;
 }
@@ -88,8 +90,9 @@ ChatRequest parse_chat(std::string_view body) {
         if (request.messages.empty()) messages.fail("is empty, expected at least one message");
         const bool wants = root.boolean_or("logprobs", false);
         const auto count = root.find("top_logprobs");
-        if (count && !wants) count->fail("needs logprobs to be true");
-        if (wants) request.text.likeliest = count ? count->integer(0, kMostLikeliest) : 0;
+        const int64_t likeliest = count ? whole_number(*count, 0, kMostLikeliest) : 0;
+        if (likeliest > 0 && !wants) count->fail("needs logprobs to be true");
+        if (wants) request.text.likeliest = likeliest;
         if (const auto field = root.find("chat_template_kwargs"))
             if (const auto thinks = field->find("enable_thinking")) request.thinks = thinks->boolean();
     });
@@ -106,11 +109,11 @@ EmbeddingRequest parse_embedding(std::string_view body) {
             request.is_base64 = format == "base64";
         }
         if (const auto field = root.find("pooling")) {
-            const std::string pooling = field->string();
-            if (pooling != "mean" && pooling != "last") field->fail_expected("mean or last");
-            request.pooling = pooling == "last" ? Pooling::kLast : Pooling::kMean;
+            request.pooling = pooling_of(field->string());
+            if (!request.pooling)
+                field->fail_expected(fmt::format("one of {}", fmt::join(pooling_names(), ", ")));
         }
-        if (const auto field = root.find("dimensions")) request.dimensions = field->integer(1, 1 << 24);
+        if (const auto field = root.find("dimensions")) request.dimensions = whole_number(*field, 1, 1 << 24);
     });
     return request;
 }

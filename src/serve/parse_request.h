@@ -45,14 +45,14 @@ struct ChatRequest {
 };
 
 struct EmbeddingRequest {
-    std::vector<Prompt> inputs;  ///< at least one; each gets an embedding of its own
-    Pooling pooling = Pooling::kMean;
+    std::vector<Prompt> inputs;         ///< at least one; each gets an embedding of its own
+    std::optional<Pooling> pooling;     ///< unset: as the model says
     bool is_base64 = false;             ///< the numbers come as base64 of little-endian F32
     std::optional<int64_t> dimensions;  ///< that the client expects
 };
 
-/// Prompts of one request.
-inline constexpr size_t kMostPrompts = 64;
+/// Prompts of one request: what OpenAI allows.
+inline constexpr size_t kMostPrompts = 2048;
 
 /// @throws ApiError with status 400 for a body that is no such request, has a field that is not known, or
 /// asks for what the server does not have: tools, several choices, images

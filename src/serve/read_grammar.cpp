@@ -1,5 +1,6 @@
 #include "serve/read_grammar.h"
 
+#include <initializer_list>
 #include <string>
 
 #include <fmt/core.h>
@@ -21,25 +22,36 @@ Grammar read_or_refuse(const JsonCursor& field, Read&& read) {
     }
 }
 
-/// The schema in the order in which it was written.
-std::string schema_text(std::string_view body) {
+/// The schema under these keys of `response_format`, in the order in which it was written.
+std::string schema_text(std::string_view body, std::initializer_list<std::string_view> keys) {
     const auto bounds =
         JsonBounds{.bytes = body.size(), .values = body.size(), .depth = 64, .word = body.size()};
     const grammar::SchemaValue document = grammar::parse_schema_value(body, "body", bounds);
-    return document.find("response_format")->find("json_schema")->find("schema")->json();
+    const grammar::SchemaValue* value = document.find("response_format");
+    for (const std::string_view key : keys) value = value->find(key);
+    return value->json();
+}
+
+Grammar read_schema(const JsonCursor& schema, std::string_view body,
+                    std::initializer_list<std::string_view> keys) {
+    if (!schema.is_object()) schema.fail_expected("an object");
+    return read_or_refuse(schema,
+                          [&] { return Grammar::json_schema(schema_text(body, keys), schema.place()); });
 }
 
 std::optional<Grammar> read_format(const JsonCursor& field, std::string_view body) {
     const JsonCursor type = field.at("type");
     const std::string name = type.string();
     if (name == "text") return std::nullopt;
-    if (name == "json_object") return Grammar::json_object();
+    if (name == "json_object") {
+        // As clients of llama.cpp write it.
+        const auto schema = field.find("schema");
+        return schema ? read_schema(*schema, body, {"schema"}) : Grammar::json_object();
+    }
     if (name != "json_schema") type.fail_expected("text, json_object or json_schema");
     const JsonCursor format = field.at("json_schema");
     for (const char* ignored : {"name", "description", "strict"}) (void)format.find(ignored);
-    const JsonCursor schema = format.at("schema");
-    if (!schema.is_object()) schema.fail_expected("an object");
-    return read_or_refuse(schema, [&] { return Grammar::json_schema(schema_text(body), schema.place()); });
+    return read_schema(format.at("schema"), body, {"json_schema", "schema"});
 }
 
 }  // namespace

@@ -4,13 +4,16 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "serve/answer.h"
 #include "serve/parse_request.h"
 #include "serve/reply.h"
+#include "support/work_lanes.h"
 #include "tessera/engine.h"
 
 namespace tessera::serve {
@@ -23,35 +26,48 @@ struct ServiceSettings {
 /// The head of a request.
 struct RequestHead {
     std::string method;
-    std::string path;           ///< without a query
-    std::string authorization;  ///< the header; may be empty
+    std::string path;                    ///< without a query
+    std::string authorization;           ///< the header; may be empty
+    std::string requested_headers = {};  ///< Access-Control-Request-Headers; may be empty
 };
 
-/// The endpoints, without sockets. Functions may be called by one thread at a time.
+/// The endpoints, without sockets. Functions may be called by one thread at a time, which none of them keeps
+/// for long: bodies are read, and answers written, by threads of the service.
 class Service {
 public:
     Service(Engine& engine, ServiceSettings settings);
+    Service(const Service&) = delete;
+    Service& operator=(const Service&) = delete;
+    ~Service();
 
     /// What can be said before the body is read: a wrong key, path or method.
     std::optional<ApiError> refusal(const RequestHead& head) const;
-    /// Answers a request, at once or from the thread of the engine, which may be before this returns.
-    /// @return cancels the request; empty where the answer is complete.
+    /// Whether the answer takes longer than to look something up.
+    static bool is_long(const RequestHead& head);
+    /// Answers a request, at once or from other threads, which may be before this returns.
+    /// @return cancels the request; empty where the answer is complete. A request that is cancelled may still
+    /// be told that it was.
     /// @pre refusal(head) is empty
-    std::function<void()> handle(const RequestHead& head, std::string_view body, const ReplySink& sink);
+    std::function<void()> handle(const RequestHead& head, std::string body, const ReplySink& sink);
 
     /// From now on new texts are refused; those that were begun go on.
     void drain() { is_draining_ = true; }
     void count_reply(int status);
 
 private:
-    std::function<void()> complete(const CompletionRequest& request, const ReplySink& sink);
-    std::function<void()> chat(const ChatRequest& request, const ReplySink& sink);
-    std::function<void()> embed(const EmbeddingRequest& request, const ReplySink& sink);
+    struct Endpoint;
+    static const Endpoint* endpoint(std::string_view path);
+
+    std::function<void()> read(const Endpoint& endpoint, std::string_view body, const ReplySink& sink);
+    std::function<void()> complete(std::string_view body, const ReplySink& sink);
+    std::function<void()> chat(std::string_view body, const ReplySink& sink);
+    std::function<void()> embed(std::string_view body, const ReplySink& sink);
     std::function<void()> submit(std::vector<EngineRequest> requests);
     std::vector<TokenId> ids_of(const Prompt& prompt) const;
     EngineRequest engine_request(const TextRequest& text) const;
     std::function<void()> start(const TextRequest& text, bool is_chat, std::vector<EngineRequest> requests,
-                                std::vector<std::string> echoes, bool reports_prompts, const ReplySink& sink);
+                                std::vector<AnswerPrompt> prompts, bool reports_prompts,
+                                const ReplySink& sink);
     Reply get(const std::string& path) const;
     std::string models(const std::string& path) const;
 
@@ -59,9 +75,10 @@ private:
     ServiceSettings settings_;
     bool has_chat_;
     std::vector<TokenId> chat_ends_;
-    uint64_t answers_ = 0;
+    std::atomic<uint64_t> answers_ = 0;
     std::atomic<bool> is_draining_ = false;
-    std::map<int, int64_t> replies_;  ///< by status
+    std::map<int, int64_t> replies_;    ///< by status
+    std::shared_ptr<WorkLanes> lanes_;  ///< also of answers that outlive the service
 };
 
 }  // namespace tessera::serve

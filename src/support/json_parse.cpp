@@ -38,10 +38,13 @@ public:
     }
 
 private:
-    /// The library quotes what it has read of a word, which may be long.
+    /// The library quotes what it has read of a word, which may be long; what it says of it is whole.
     static std::string described(std::string_view what) {
-        constexpr size_t kLongest = 200;
-        return what.size() <= kLongest ? std::string(what) : shown(what);
+        constexpr std::string_view kQuote = "; last read: ";
+        const size_t quote = what.find(kQuote);
+        if (quote == std::string_view::npos) return std::string(what);
+        return std::string(what.substr(0, quote)) + std::string(kQuote) +
+               shown(what.substr(quote + kQuote.size()));
     }
 
     const std::string& where_;

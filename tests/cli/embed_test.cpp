@@ -1,4 +1,8 @@
+#include <filesystem>
+#include <fstream>
+
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/toy_bench.h"
 
@@ -19,7 +23,47 @@ TEST_F(EmbedVerb, NeedsEmbeddingsAndAText) {
     const ProcessResult none = tessera({"embed", "toy.tsr"});
     EXPECT_EQ(none.exit_code, 2);
     EXPECT_THAT(none.errors, HasSubstr("`TEXT`: is missing"));
-    EXPECT_EQ(tessera({"embed", "toy.tsr", "-p", "a", "--pooling", "max"}).exit_code, 2);
+    EXPECT_EQ(tessera({"embed", "toy.tsr", "-p", "a", "--pooling", "attention"}).exit_code, 2);
+}
+
+TEST_F(EmbedVerb, FollowsTheModelsFiles) {
+    namespace fs = std::filesystem;
+    fs::copy(TESSERA_SOURCE_DIR "/models/tessera-tiny", path("model"), fs::copy_options::recursive);
+    fs::create_directory(path("model/1_Pooling"));
+    write("model/1_Pooling/config.json",
+          R"({"pooling_mode_lasttoken": true, "pooling_mode_mean_tokens": false})");
+    const auto embedded = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), {"embed", "model", "-p", "61 + 93 = 154", "--json"});
+        const ProcessResult result = tessera(more);
+        EXPECT_EQ(result.exit_code, 0) << result.errors;
+        return nlohmann::json::parse(result.output);
+    };
+    const nlohmann::json last = embedded({});
+    EXPECT_EQ(last.at("pooling"), "last");
+    EXPECT_EQ(last.at("normalised"), true);
+    EXPECT_EQ(last.at("embeddings"), embedded({"--pooling", "last"}).at("embeddings"));
+    EXPECT_NE(last.at("embeddings"), embedded({"--pooling", "mean"}).at("embeddings"));
+
+    // A post-processor that ends a text, as embedders have it.
+    nlohmann::json tokenizer = nlohmann::json::parse(std::ifstream(path("model/tokenizer.json")));
+    const std::string end = tokenizer.at("added_tokens").at(0).at("content");
+    tokenizer["post_processor"] = {
+        {"type", "TemplateProcessing"},
+        {"single",
+         {{{"Sequence", {{"id", "A"}, {"type_id", 0}}}}, {{"SpecialToken", {{"id", end}, {"type_id", 0}}}}}},
+        {"pair", nlohmann::json::array()},
+        {"special_tokens",
+         {{end, {{"id", end}, {"ids", {tokenizer.at("added_tokens").at(0).at("id")}}, {"tokens", {end}}}}}}};
+    write("model/tokenizer.json", tokenizer.dump());
+    write("model/1_Pooling/config.json",
+          R"({"pooling_mode_cls_token": true, "pooling_mode_max_tokens": true})");
+    const ProcessResult two = tessera({"embed", "model", "-p", "a"});
+    EXPECT_EQ(two.exit_code, 2);
+    EXPECT_THAT(two.errors, HasSubstr("is \"cls and max\", which is not supported"));
+    const auto tokens = [](const nlohmann::json& all) {
+        return all.at("embeddings").at(0).at("tokens").get<int>();
+    };
+    EXPECT_EQ(tokens(embedded({"--pooling", "last"})), tokens(last) + 1);
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ TEST_F(GrammarFlagsOfVerbs, ATextThatEndsTooEarlyIsSaid) {
 
 TEST_F(GrammarFlagsOfVerbs, FaultsAreFoundBeforeAModelIsLoaded) {
     write("g.gbnf", "root ::= \n  \"a");
-    write("s.json", R"({"type": "object", "properties": {"when": {"type": "string", "format": "date"}}})");
+    write("s.json", R"({"type": "object", "properties": {"when": {"type": "string", "format": "phone"}}})");
     const auto errors = [&](std::vector<std::string> flags) {
         std::vector<std::string> arguments = {"run", "missing.gguf", "-p", "a"};
         arguments.insert(arguments.end(), flags.begin(), flags.end());
@@ -42,7 +42,7 @@ TEST_F(GrammarFlagsOfVerbs, FaultsAreFoundBeforeAModelIsLoaded) {
     };
     EXPECT_THAT(errors({"--grammar", "g.gbnf"}), HasSubstr("g.gbnf:2:5: expected `\"` on the same line"));
     EXPECT_THAT(errors({"--json-schema", "s.json"}),
-                HasSubstr("s.json: `properties.when.format`: the format \"date\" is not supported"));
+                HasSubstr("s.json: `properties.when.format`: the format \"phone\" is not supported"));
     EXPECT_THAT(errors({"--grammar", "none.gbnf"}), HasSubstr("none.gbnf"));
     EXPECT_THAT(errors({"--grammar", "root ::= root"}), HasSubstr("--grammar:1:1: `root`: "));
     EXPECT_THAT(errors({"-j", "{}", "--grammar", "g.gbnf"}), HasSubstr("--grammar excludes --json-schema"));

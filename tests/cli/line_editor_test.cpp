@@ -1,5 +1,6 @@
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -7,6 +8,7 @@
 #include <utility>
 
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 #include <poll.h>
 #include <pty.h>
 #include <signal.h>
@@ -20,6 +22,9 @@ namespace tessera {
 namespace {
 
 using ::testing::HasSubstr;
+
+/// Behind the sequence that asks the terminal to mark what is pasted.
+constexpr const char* kPrompt = "\x1b[?2004h> ";
 
 /// `tessera chat toy.tsr -n 3` in a pseudo-terminal.
 class TypedChat {
@@ -51,11 +56,11 @@ public:
         return text;
     }
     /// What follows these keys, up to the next prompt.
-    std::string type(const std::string& keys) {
+    std::string type(const std::string& keys, const std::string& end = kPrompt) {
         expect_keys();
         if (::write(terminal_, keys.data(), keys.size()) != static_cast<ssize_t>(keys.size()))
             throw std::runtime_error("the terminal takes no keys");
-        return read_to("\n> ");
+        return read_to(end);
     }
     /// -1 if it goes on.
     int status() {
@@ -125,6 +130,37 @@ TEST_F(LineEditing, ControlCEndsTheProgramAtThePrompt) {
     chat.type(std::string("cab") + kControlC);
     const int status = chat.status();
     EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) << status;
+}
+
+TEST_F(LineEditing, TabsAndPastedLinesAreTold) {
+    for (const auto& [keys, told] : std::vector<std::pair<std::string, std::string>>{
+             {"a\tb\tc\r", "a\tb\tc"},
+             {"\x1b[200~a\tb\rcd\r\r\u00e9\x1b[201~\r", "a\tb\ncd\n\n\u00e9"},
+             {std::string("ac") + kLeft + "\x1b[200~b\nb\x1b[201~d\r", "ab\nbdc"},
+             {"a\x1b[200~b\rc\x1b[201~\\\r"
+              "d\r",
+              "ab\nc\nd"}}) {
+        TypedChat chat(folder_.path().string());
+        chat.read_to("> ");
+        if (keys.ends_with("\\\rd\r")) {
+            chat.type(keys.substr(0, keys.size() - 2), ". ");
+            chat.type("d\r");
+        } else {
+            chat.type(keys);
+        }
+        chat.type("/save talk.json\r");
+        chat.type(kControlD);
+        EXPECT_EQ(chat.status(), 0);
+        std::ifstream file(path("talk.json"));
+        const auto talk = nlohmann::json::parse(file);
+        EXPECT_EQ(talk.at("messages").at(0).at("content").get<std::string>(), told);
+    }
+}
+
+TEST_F(LineEditing, TheTerminalForgetsThePasteMode) {
+    TypedChat chat(folder_.path().string());
+    chat.read_to("> ");
+    EXPECT_THAT(chat.type(std::string("ca") + kControlC), HasSubstr("\x1b[?2004l"));
 }
 
 }  // namespace

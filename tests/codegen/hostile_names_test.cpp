@@ -81,7 +81,10 @@ const std::vector<std::string> kNames = {
     "NAN",     "tessera",     "CHAR_BIT",  "stdin",     "Factor1",    "int32_t", "fma",     "step0",
     "p0",      "k_lanes",     "n_tile",    "t_end",     "repetition", "memcpy",  "_",       "decode_up_body",
     "at",      "M_PI",        "_mm_pause", "UINT8_C",   "decode",     "linux",   "t_2",     "parts_of_up",
-    "alignas", "static_cast", "co_await",  "tile_body", "INFINITY",   "a_b",     "offsetof"};
+    "alignas", "static_cast", "co_await",  "tile_body", "INFINITY",   "a_b",     "offsetof",
+    "lane",    "lanes",       "v_x",       "i_t",       "s_T",        "x_0",     "i0",
+    "X",       "part",        "gap",       "kernel_y",  "body_y",     "outer",   "sum_2",
+    "lane_",   "i_lane_end",  "v_",        "parts",     "t_tile",     "__amd64_", "lanes_of_i_t"};
 
 /// Words of definitions, which only values, nodes and blocks may have as names.
 const std::vector<std::string> kOfDefinitions = {"max", "sum", "select", "index", "where",
@@ -157,6 +160,48 @@ TEST(HostileNames, OfGraphsComputeTheSame) {
     }
 }
 
+/// One name for a symbol, a value, a block and a node, whose iterators have those of variables.
+TEST(HostileNames, MayBeTheSameForEverything) {
+    const int64_t lanes = host_lanes().front();
+    CompiledPlans compiled(lanes);
+    std::vector<Graph> graphs;
+    for (const std::string name : {"lane", "step", "worker", "int64_t", "s_", "kernel"}) {
+        const auto put = [&](std::string text) {
+            for (size_t at; (at = text.find('$')) != std::string::npos;) text.replace(at, 1, name);
+            return text;
+        };
+        graphs.push_back(parse_graph(put(R"(graph "same"
+symbol $ in 1..23
+input X: f32[$, 37]
+value $: f32[$, 37]
+value Y: f32[$]
+block $
+  node $(X) -> $
+    op map(worker: $, group: 37)
+    dim $ in 1..23
+    in X f32[worker, group]
+    out Y f32[worker, group] = X * 2
+  node Y($) -> Y
+    op fold(valid: $, repetition*: 37)
+    dim $ in 1..23
+    in X f32[valid, repetition]
+    out Y f32[valid] = max(X)
+output $, Y
+)").c_str(), name));
+        verify(graphs.back(), name);
+        const planner::PlannerOptions options{.machine = "test", .lanes = lanes, .vector_registers = 32};
+        compiled.add(graphs.back(), planner::default_plan(graphs.back(), options));
+    }
+    compiled.compile();
+    for (size_t g = 0; g < graphs.size(); ++g) {
+        GraphCall call{.symbols = {{graphs[g].symbols.front().name, 5}}, .inputs = {}, .constant = {}};
+        TensorData& x = call.inputs["X"] = {{5, 37}, {}};
+        for (int i = 0; i < 5 * 37; ++i) x.values.push_back(i % 11 - 5);
+        EXPECT_EQ(difference(compiled.run(g, call), interpret_graph(graphs[g], call)).relative, 0)
+            << print(graphs[g]);
+    }
+}
+
 TEST(HostileNames, OfAModelStayInOneComment) {
     const std::string rest =
         codegen::cpp::emit("model", {}).substr(codegen::cpp::emit("model", {}).find('\n'));
@@ -178,7 +223,7 @@ TEST(HostileNames, ThatJoinToOneAreTwoFunctions) {
                                     .blocks = {{"a_b", 1, {first}}, {"a", 1, {second}}, {"a_b", 1, {first}}}};
     const std::string code = codegen::cpp::emit("model", {program});
     for (const std::string name : {"one_a_b_c", "one_a_b_c_2", "one_a_b_c_3"})
-        EXPECT_THAT(code, HasSubstr("void " + name + "(const TesseraStep& step")) << code;
+        EXPECT_THAT(code, HasSubstr("void kernel_" + name + "(const TesseraStep& step")) << code;
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // Attention whose queries and weights are rounded to bf16, by every micro-kernel that computes it.
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "codegen/compiled_plans.h"
@@ -75,6 +77,52 @@ TEST_P(RoundedAttention, RoundsWeights) {
         const Difference worst = difference(compiled.run(p, call), expected);
         EXPECT_GE(worst.relative, 1e-5) << nests()[p];
         EXPECT_LE(worst.relative, 0x1p-8) << nests()[p] << ": " << worst.where;
+    }
+}
+
+/// The cache holds NaN and infinities, old contents, behind the positions that a sequence has, and one value
+/// that its last token alone sees.
+GraphCall with_old_contents(GraphCall call, int64_t start) {
+    const std::vector<double> page = call.inputs["page"].values, length = call.inputs["length"].values;
+    call.constant = [page, length, start, drawn = call.constant](const Value& value, int64_t repetition) {
+        TensorData data = drawn(value, repetition);
+        for (size_t b = 0; b < 2; ++b) {
+            const auto positions =
+                static_cast<size_t>((b == 0 ? start : start / 2)) + static_cast<size_t>(length[b]);
+            for (size_t s = positions - (value.name == "v" ? 1 : 0); s < 96; ++s) {
+                const size_t row = static_cast<size_t>(page[6 * b + s / 16]) * 16 + s % 16;
+                data.values[row * 9 + s % 9] = s % 2 == 0 ? NAN : INFINITY;
+            }
+        }
+        return data;
+    };
+    return call;
+}
+
+TEST_P(RoundedAttention, WhatIsMaskedNeedNotBeFinite) {
+    for (const Graph& graph : {rounded_attention_graph(2), divided_attention_graph(2)}) {
+        const bool is_of_f32 = graph[*graph.find("v")].type.element == ElementType::kF32;
+        CompiledPlans compiled(GetParam());
+        std::vector<std::string> added;
+        for (const std::string& nest : nests()) {
+            const bool is_of_pairs =
+                nest.find("dot=2") != std::string::npos || nest.find("tiles") != std::string::npos;
+            if (is_of_pairs && is_of_f32) continue;
+            compiled.add(graph, plan_of(graph, nest));
+            added.push_back(nest);
+        }
+        compiled.compile();
+        for (const int64_t start : {0, 15, 40}) {
+            const GraphCall call =
+                with_old_contents(is_of_f32 ? divided_attention_call(graph, start, 3)
+                                            : rounded_attention_call(graph, start, 3, true),
+                                  start);
+            const GraphResult expected = interpret_graph(graph, call);
+            for (size_t p = 0; p < added.size(); ++p) {
+                const Difference worst = difference(compiled.run(p, call), expected);
+                ASSERT_LE(worst.relative, 0x1p-8) << start << ", " << added[p] << ": " << worst.where;
+            }
+        }
     }
 }
 

@@ -39,7 +39,6 @@ TEST(ProgramLimits, ThereAreOutputsThatOperatorsMake) {
     EXPECT_THAT(problem(kValues, block), HasSubstr("`output`: is missing"));
     EXPECT_THAT(problem(kValues, block + "output x\n"),
                 HasSubstr("`x`: is an output and no result of an operator, but an input"));
-    EXPECT_THAT(problem(kValues, block + "output y, y\n"), HasSubstr("`y`: is an output twice"));
 }
 
 TEST(ProgramLimits, ArraysHaveATypeOfNumpyAndNoLayout) {
@@ -72,15 +71,37 @@ TEST(ProgramLimits, AnIndexIsKnownBeforeTheCall) {
                 HasSubstr("`pick`: takes j, which changes while the program runs, for its index `I`"));
 }
 
-TEST(ProgramLimits, WhatRepetitionsOverwriteIsNeitherInputNorOutput) {
-    const std::string values = std::string(kValues) + "value v: f32[8]\n";
-    const auto blocks = [](const std::string& in, const std::string& output) {
-        return "block a\n" + copy("x", "y") + "block b repeat 3 carry " + in + " -> z\n" + copy(in, "z") +
-               "block c\n" + copy("z", "v") + "output " + output + "\n";
+TEST(ProgramLimits, AnIndexIsAnInteger32) {
+    EXPECT_THAT(problem("input i: u8[8]\ninput x: f32[8]\nvalue y: f32[8]\n",
+                        "block b\nnode pick(i, x) -> y\nop pick(n: 8)\nindex I u8[n]\n"
+                        "in X f32[I[n]] of [8]\nout Y f32[n] = X\noutput y\n"),
+                HasSubstr("`pick`: takes i of u8 for its index `I`, expected i32"));
+}
+
+TEST(ProgramLimits, AnElementIsWrittenOnce) {
+    const auto writes = [](const std::string& map, const std::string& where = "") {
+        return problem("symbol T in 2..8\ninput x: f32[T]\nvalue y: f32[8]\n",
+                       "block b\nnode put(x) -> y\nop put(t: T)\ndim T in 2..8\nin X f32[t]\n"
+                       "out Y f32[" +
+                           map + "] of [8] = X\n" + where + "output y\n");
     };
-    EXPECT_EQ(problem(values, blocks("y", "v")), "");
-    EXPECT_THAT(problem(values, blocks("x", "v")), HasSubstr("`b`: is repeated and carries x"));
-    EXPECT_THAT(problem(values, blocks("y", "z")), HasSubstr("`b`: is repeated and carries z, an output"));
+    EXPECT_EQ(writes("7 - t"), "");
+    EXPECT_EQ(writes("t div 2", "where t mod 2 == 0\n"), "");
+    EXPECT_THAT(writes("t div 2"), HasSubstr("`put`: writes an element of `Y` twice, again at t = 1"));
+    EXPECT_THAT(writes("t mod 5"), HasSubstr("`put`: writes an element of `Y` twice, again at t = 5"));
+}
+
+TEST(ProgramLimits, OnlyReductionsFold) {
+    const auto folds = [](const std::string& iterators, const std::string& map, const std::string& body) {
+        return problem("input x: f32[8, 4]\nvalue y: f32[8]\n",
+                       "block b\nnode put(x) -> y\nop put(" + iterators +
+                           ")\nin X f32[t, k]\nout Y f32[" + map + "] of [8] = " + body + "\noutput y\n");
+    };
+    EXPECT_EQ(folds("t: 8, k*: 4", "7 - t", "sum(X)"), "");
+    EXPECT_EQ(folds("t: 8, k*: 4", "t", "sum(X)\nwhere k <= t"), "");
+    EXPECT_THAT(folds("t: 8, k*: 4", "t div 2", "sum(X)"),
+                HasSubstr("`put`: writes an element of `Y` twice, again at t = 1"));
+    EXPECT_THAT(folds("t: 8, k: 4", "t + k", "max(X)"), HasSubstr("`put`: writes an element of `Y` twice"));
 }
 
 }  // namespace

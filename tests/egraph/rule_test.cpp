@@ -105,58 +105,6 @@ TEST(Matcher, TakesAnyNumberOfChildrenByOneName) {
     EXPECT_THAT(rule.construct(graph, matches[1]), ElementsAre(b));
 }
 
-TEST(Matcher, FindsWhatStandsBesideWithTheSameTerms) {
-    EGraph graph;
-    const TermId a = graph.add(leaf("a"), {}), b = graph.add(leaf("b"), {});
-    const TermId c = graph.add(leaf("c"), {}), d = graph.add(leaf("d"), {});
-    graph.add(op("f"), {a, b});
-    graph.add(op("f"), {a, c});
-    graph.add(op("f"), {d, b});
-    graph.add(op("g"), {a, d});
-    graph.rebuild();
-    Matcher matcher(graph);
-    matcher.refresh();
-    const Pattern xy = f("f", {hole("x"), hole("y")}), xz = f("f", {hole("x"), hole("z")});
-    const Pattern beside = f("g", {hole("x"), hole("z")}), anywhere = f("g", {hole("u"), hole("v")});
-    const Pattern twice = f("g", {hole("x"), hole("x")});
-    const auto pairs = [&] {
-        std::vector<std::pair<TermId, TermId>> found;
-        for (const Match& match : matcher.find(xy, 1000, xz))
-            if (match["y"] != match["z"]) found.emplace_back(match["y"], match["z"]);
-        return found;
-    };
-    EXPECT_THAT(pairs(), ElementsAre(std::pair(b, c), std::pair(c, b)));
-    EXPECT_THAT(matcher.find(xy, 1000, beside), SizeIs(2));
-    EXPECT_THAT(matcher.find(xy, 1000, anywhere), SizeIs(3)) << "no name is shared";
-    EXPECT_THAT(matcher.find(xy, 1000, twice), SizeIs(0));
-    EXPECT_THAT(matcher.find(xy, 2, xz), SizeIs(2));
-    // Equal terms are the same one.
-    graph.unite(a, d, "given");
-    graph.rebuild();
-    matcher.refresh();
-    EXPECT_THAT(pairs(), UnorderedElementsAre(std::pair(b, c), std::pair(c, b)));
-    EXPECT_THAT(matcher.find(xy, 1000, twice), SizeIs(2));
-}
-
-TEST(Rule, MayAskForAnOperatorBeside) {
-    EGraph graph;
-    const TermId a = graph.add(leaf("a"), {}), b = graph.add(leaf("b"), {});
-    const TermId fa = graph.add(op("f"), {a}), ga = graph.add(op("g"), {a}), fb = graph.add(op("f"), {b});
-    const std::vector<Rule> rules = {Rule({.name = "f-is-h-beside-g",
-                                           .from = f("f", {hole("x")}),
-                                           .beside = f("g", {hole("x")}),
-                                           .to = f("h", {hole("x")})})};
-    EXPECT_EQ(saturate(graph, rules).stop, StopReason::kSaturated);
-    const TermId ha = graph.add(op("h"), {a}), hb = graph.add(op("h"), {b});
-    EXPECT_TRUE(graph.are_equal(fa, ha));
-    EXPECT_FALSE(graph.are_equal(fb, hb));
-    EXPECT_FALSE(graph.are_equal(fa, ga));
-    const Explanation proof = explain(graph, fa, ha);
-    ASSERT_THAT(proof.steps, SizeIs(1));
-    EXPECT_EQ(proof.steps[0].rule, "f-is-h-beside-g");
-    EXPECT_EQ(proof.steps[0].before, fa);
-}
-
 /// An operator whose result the policy allows to be rounded.
 Operator rounded(const std::string& kind) {
     Operator result = op(kind);
@@ -208,8 +156,6 @@ TEST(RuleDeath, WhatIsNotBoundIsRefused) {
                        .from = hole("x"),
                        .to = apply(toy::family("f"), {{"a", bound("n")}}, {hole("x")})}),
                  "rule r: n is not bound");
-    EXPECT_DEATH(Rule({.name = "r", .from = f("f", {hole("x")}), .beside = hole("y"), .to = hole("x")}),
-                 "rule r: a hole is anywhere");
     const Pattern all = apply_to_all(toy::family("f"), {}, "xs");
     EXPECT_DEATH(Rule({.name = "r", .from = all, .to = all}), "rule r: f makes no list of children");
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "grammar/accepts.h"
@@ -63,9 +64,15 @@ TEST(JsonSchema, OfFixedValues) {
     expect_texts(R"({"const": null})", {"null"}, {"0"});
     expect_texts(R"({"type": "integer", "enum": [1, "1", 2.5]})", {"1"}, {R"("1")", "2.5"});
     EXPECT_EQ(schema_message(R"({"type": "string", "enum": [1]})"),
-              "s.json: `enum`: has no value of the type that the schema names");
-    EXPECT_EQ(schema_message(R"({"enum": ["abc"], "minLength": 4})"),
-              "s.json: `minLength`: beside enum is not supported (write it inside of enum, or leave it out)");
+              "s.json: `enum`: has no value that the rest of the schema allows");
+    expect_texts(R"({"enum": ["abc", "abcd", 7, null], "minLength": 4})", {R"("abcd")", "7"}, {R"("abc")"});
+    expect_texts(R"({"enum": [1, 2.5, 3, 10], "type": "integer", "minimum": 2, "multipleOf": 5})", {"10"},
+                 {"1", "3", "2.5"});
+    expect_texts(R"({"enum": [[1], [1, "a"], []], "items": {"type": "integer"}, "minItems": 1})", {"[1]"},
+                 {R"([1, "a"])", "[]"});
+    expect_texts(R"({"enum": [{"a": 1}, {"b": 1}, {"a": "x"}], "properties": {"a": {"type": "integer"}},
+                     "required": ["a"]})",
+                 {R"({"a": 1})"}, {R"({"b": 1})", R"({"a": "x"})"});
 }
 
 TEST(JsonSchema, OfObjects) {
@@ -137,11 +144,123 @@ TEST(JsonSchema, OfIntegersInARange) {
                  {"3", "-4", "10000000000000000"});
     expect_texts(R"({"type": "integer", "exclusiveMaximum": -1.0, "minimum": -1e300})",
                  {"-2", "-9999999999999999"}, {"-1", "0"});
-    EXPECT_EQ(
-        schema_message(R"({"type": "number", "minimum": 0})"),
-        "s.json: `minimum`: is supported for integers alone (write \"type\": \"integer\", or leave it out)");
+    expect_texts(R"({"type": "integer", "minimum": 0, "exclusiveMinimum": true, "maximum": 2})", {"1", "2"},
+                 {"0", "3"});
+    expect_texts(R"({"type": "integer", "format": "int32", "minimum": 2147483640})", {"2147483647"},
+                 {"2147483648", "2147483639"});
+    expect_texts(R"({"type": "integer", "multipleOf": 7, "minimum": -30})", {"0", "-28", "7", "70", "700007"},
+                 {"1", "-35", "-27", "71"});
     EXPECT_EQ(schema_message(R"({"type": "integer", "minimum": 2, "maximum": 1})"),
-              "s.json: allows no integer (of up to 16 digits, those from 2 to 1 are left)");
+              "s.json: allows no integer (none of up to 16 digits before the point is within its bounds)");
+    EXPECT_EQ(schema_message(R"({"type": "integer", "minimum": 1e300})"),
+              "s.json: allows no integer (none of up to 16 digits before the point is within its bounds)");
+    EXPECT_EQ(schema_message(R"({"type": "integer", "multipleOf": 123456})"),
+              "s.json: `multipleOf`: takes too many states (write one of up to four digits)");
+}
+
+TEST(JsonSchema, OfNumbersInARange) {
+    expect_texts(R"({"type": "number", "minimum": 0})",
+                 {"0", "0.0", "19.99", "1e-07", "1.5e-7", "1e+16", "2.5e+22", "9999999999999999.5"},
+                 {"-1", "-0.1", "-0", "01", "1.", "12e+16", "1e+3", "0e-05"});
+    expect_texts(R"({"type": "number", "exclusiveMinimum": 0, "maximum": 1})",
+                 {"1", "1.0", "0.5", "0.0000000000000001", "1e-05"},
+                 {"0", "0.0", "1.0000000000000002", "1.1"});
+    // What a reader would round to the bound is not below it.
+    expect_texts(R"({"type": "number", "exclusiveMaximum": 1})", {"0.9999999999999999", "-5e+20"},
+                 {"0.99999999999999999999", "1"});
+    expect_texts(R"({"minimum": -273.15, "maximum": -0.5})", {"-273.15", "-0.5", "-1", "-100.0"},
+                 {"-273.16", "-0.49", "0", "-1e-05"});
+    expect_texts(R"({"type": "number", "multipleOf": 0.01, "minimum": 0})", {"19.99", "0.1", "7", "7.000"},
+                 {"19.999", "0.001", "-1"});
+    expect_texts(R"({"type": "number", "multipleOf": 2.5})", {"2.5", "-5", "7.50", "0"}, {"1", "2", "2.55"});
+}
+
+TEST(JsonSchema, OfPatternsAndFormats) {
+    expect_texts(R"({"type": "string", "pattern": "^[A-Z]{3}$"})", {R"("ABC")"},
+                 {R"("ABCD")", R"("abc")", "1"});
+    expect_texts(R"({"pattern": "b+", "maxLength": 3})", {R"("b")", R"("abb")", R"("\"b\n")"},
+                 {R"("")", R"("aaa")", R"("abbb")"});
+    expect_texts(R"({"type": "string", "pattern": "^\\d+$", "minLength": 2, "enum": ["1", "12", "ab"]})",
+                 {R"("12")"}, {R"("1")", R"("ab")"});
+    expect_texts(R"({"type": "string", "format": "date"})", {R"("2024-02-29")", R"("1999-12-31")"},
+                 {R"("2023-02-29")", R"("1900-02-29")", R"("0000-01-01")", R"("2024-04-31")"});
+    expect_texts(R"({"type": "string", "format": "date-time"})",
+                 {R"("2024-02-29T23:59:59Z")", R"("2024-01-01T00:00:00.123456+02:00")"},
+                 {R"("2024-01-01T24:00:00Z")", R"("2024-01-01 00:00:00Z")", R"("2024-01-01T00:00:00")"});
+    expect_texts(R"({"type": "string", "format": "uuid"})", {R"("123e4567-e89b-12d3-a456-426614174000")"},
+                 {R"("123e4567e89b12d3a456426614174000")"});
+    expect_texts(R"({"type": "string", "format": "ipv6"})",
+                 {R"("::")", R"("1::8")", R"("1:2:3:4:5:6:7:8")", R"("1:2::")"},
+                 {R"("1:2:3")", R"("1::2::3")", R"("1:2:3:4:5:6:7:8:9")", R"("12345::")"});
+    expect_texts(R"({"type": "string", "format": "uri", "minLength": 1, "maxLength": 2083})",
+                 {R"("https://example.org/a?b=c#d")", R"("mailto:a@b.org")"},
+                 {R"("example")", R"("http:///")"});
+    expect_texts(R"({"type": "string", "format": "password", "minLength": 2})", {R"("ab")"}, {R"("a")"});
+    EXPECT_EQ(schema_message(R"({"type": "string", "pattern": "^a$", "minLength": 2})"),
+              "s.json: has no text of that pattern, format and length");
+    EXPECT_EQ(schema_message(R"({"type": "string", "pattern": "(a"})"),
+              "s.json: `pattern`: at character 3 the pattern has a ( without its )");
+}
+
+TEST(JsonSchema, JoinsWhatStandsBesideEachOther) {
+    expect_texts(
+        R"({"allOf": [{"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]},
+                               {"properties": {"b": {"type": "string"}, "a": {"minimum": 3}}, "required": ["b"]}]})",
+        {R"({"a": 3, "b": ""})"}, {R"({"a": 2, "b": ""})", R"({"a": 3})"});
+    expect_texts(
+        R"({"$ref": "#/$defs/a", "maximum": 5, "description": "d", "$defs": {"a": {"type": "integer"}}})",
+        {"5"}, {"6", "1.5"});
+    expect_texts(R"({"type": "object", "properties": {"a": {"type": "null"}, "b": {"type": "null"}},
+                     "anyOf": [{"required": ["a"]}, {"required": ["b"]}]})",
+                 {R"({"a": null})", R"({"b": null})", R"({"a": null, "b": null})"}, {"{}"});
+    expect_texts(R"({"type": "object", "properties": {"a": {"type": "null"}, "b": {"type": "null"}},
+                     "oneOf": [{"required": ["a"]}, {"required": ["b"]}]})",
+                 {R"({"a": null})", R"({"b": null})"}, {"{}", R"({"a": null, "b": null})"});
+    expect_texts(R"({"type": ["string", "null"], "anyOf": [{"maxLength": 1}, {"pattern": "^xyz$"}]})",
+                 {"null", R"("a")", R"("xyz")"}, {R"("ab")", "1"});
+    // A schema that holds itself beside something else.
+    expect_texts(
+        R"({"$ref": "#/$defs/n", "$defs": {"n": {"type": "object", "properties": {"v": {"type": "integer"},
+                     "n": {"allOf": [{"$ref": "#/$defs/n"}, {"required": ["v"]}]}}}}})",
+        {R"({"n": {"v": 1}})", R"({"v": 1, "n": {"v": 2, "n": {"v": 3}}})"},
+        {R"({"n": {}})", R"({"n": {"v": 1, "n": {}}})"});
+    EXPECT_EQ(schema_message(R"({"allOf": [{"type": "integer"}, {"type": "string"}]})"),
+              "s.json: `root`: allows no text at all (give its recursion an end)");
+    EXPECT_EQ(schema_message(R"({"allOf": [{"$ref": "#"}], "type": "null"})"),
+              "s.json: leads back to itself (give its recursion an end)");
+}
+
+TEST(JsonSchema, OfMembersByTheirNames) {
+    expect_texts(
+        R"({"type": "object", "patternProperties": {"^x-": {"type": "integer"}}, "additionalProperties": false})",
+        {"{}", R"({"x-a": 1, "x-": 2})"}, {R"({"a": 1})", R"({"x-a": "b"})"});
+    expect_texts(
+        R"({"properties": {"ab": {"type": "integer"}}, "patternProperties": {"^a": {"minimum": 3}, "b$": {"maximum": 5}},
+                     "additionalProperties": {"type": "null"}})",
+        {R"({"ab": 4})", R"({"c": null, "ax": 9, "axb": 4, "xb": 1})"},
+        {R"({"ab": 2})", R"({"ab": 3.5})", R"({"axb": 6})", R"({"c": 1})"});
+    expect_texts(
+        R"({"type": "object", "propertyNames": {"pattern": "^[a-z]+$", "maxLength": 2}, "additionalProperties": {"type": "integer"}})",
+        {R"({"ab": 1})"}, {R"({"abc": 1})", R"({"A": 1})"});
+    expect_texts(R"({"type": "object", "minProperties": 1, "additionalProperties": {"type": "integer"}})",
+                 {R"({"a": 1})"}, {"{}"});
+    expect_texts(
+        R"({"type": "object", "properties": {"a": {"const": 1}, "b": {"const": 1}, "c": {"const": 1}}, "minProperties": 2, "maxProperties": 2})",
+        {R"({"a": 1, "c": 1})", R"({"b": 1, "c": 1})"}, {"{}", R"({"a": 1})", R"({"a": 1, "b": 1, "c": 1})"});
+    // Names that a text may repeat are one member.
+    EXPECT_NE(schema_message(R"({"type": "object", "minProperties": 2, "additionalProperties": true})"),
+              "is fine");
+}
+
+TEST(JsonSchema, TakesRemarks) {
+    expect_texts(
+        R"({"type": "integer", "nullable": true, "example": 3, "x-unit": "s", "deprecated": true, "xml": {}})",
+        {"1"}, {"null"});
+    expect_texts(
+        R"({"oneOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}], "discriminator": {"propertyName": "t"},
+                     "$defs": {"A": {"type": "object", "properties": {"t": {"const": "a"}}, "required": ["t"]},
+                               "B": {"type": "object", "properties": {"t": {"const": "b"}}, "required": ["t"]}}})",
+        {R"({"t": "a"})", R"({"t": "b"})"}, {"{}", R"({"t": "c"})"});
 }
 
 TEST(JsonSchema, FollowsReferences) {
@@ -160,8 +279,7 @@ TEST(JsonSchema, FollowsReferences) {
         schema_message(R"({"$ref": "http://x.org/y"})"),
         "s.json: `$ref`: refers to http://x.org/y, outside of this schema (copy it into $defs, and refer to "
         "#/$defs/NAME)");
-    EXPECT_EQ(schema_message(R"({"$ref": "#"})"),
-              "s.json: `root`: allows no text at all (give its recursion an end)");
+    EXPECT_EQ(schema_message(R"({"$ref": "#"})"), "s.json: leads back to itself (give its recursion an end)");
     EXPECT_NE(schema_message(R"({"anyOf": [{"$ref": "#"}, {"type": "null"}]})").find("calls itself"),
               std::string::npos);
 }
@@ -178,8 +296,7 @@ TEST(JsonSchema, ChoosesBranches) {
               "s.json: `oneOf`: branches 0 and 1 might both hold, and only one may (write anyOf, or require "
               "a property "
               "with another `const` in each branch)");
-    EXPECT_EQ(schema_message(R"({"type": "object", "anyOf": [{}]})"),
-              "s.json: `type`: beside anyOf is not supported (write it inside of anyOf, or leave it out)");
+    expect_texts(R"({"type": "object", "anyOf": [{}]})", {"{}"}, {"1"});
     EXPECT_EQ(schema_message(R"({"anyOf": [false]})"), "s.json: `anyOf`: allows nothing");
 }
 
@@ -187,18 +304,20 @@ TEST(JsonSchema, RefusesWhatItWouldIgnore) {
     const auto in_property = [](const std::string& schema) {
         return schema_message(R"({"properties": {"a": )" + schema + "}}");
     };
-    EXPECT_EQ(in_property(R"({"type": "string", "pattern": "^a$"})"),
-              "s.json: `properties.a.pattern`: patterns are not supported (leave it out, or write the whole "
-              "as a grammar "
-              "(--grammar))");
-    EXPECT_EQ(in_property(R"({"type": "string", "format": "date-time"})"),
-              "s.json: `properties.a.format`: the format \"date-time\" is not supported (leave it out, and "
-              "check the text "
-              "afterwards)");
-    EXPECT_EQ(in_property(R"({"multipleOf": 3})"),
-              "s.json: `properties.a.multipleOf`: is not supported, and would be ignored (leave it out, or "
-              "write the "
-              "whole as a grammar)");
+    EXPECT_EQ(
+        in_property(R"({"type": "string", "pattern": "(a)\\1"})"),
+        "s.json: `properties.a.pattern`: at character 5 the pattern refers back to a group, which is not "
+        "supported (leave it out, or write the whole as a grammar (--grammar))");
+    EXPECT_EQ(
+        in_property(R"({"type": "string", "format": "phone"})"),
+        "s.json: `properties.a.format`: the format \"phone\" is not supported (leave it out, and check the "
+        "text afterwards)");
+    for (const char* keyword :
+         {"not", "if", "then", "contains", "dependentRequired", "dependencies", "minContains"})
+        EXPECT_EQ(
+            in_property("{\"" + std::string(keyword) + "\": {}}"),
+            "s.json: `properties.a." + std::string(keyword) +
+                "`: is not supported, and would be ignored (leave it out, or write the whole as a grammar)");
     EXPECT_EQ(in_property(R"({"type": "array", "uniqueItems": true})"),
               "s.json: `properties.a.uniqueItems`: is not supported: a grammar does not compare items (leave "
               "it out)");
@@ -206,6 +325,8 @@ TEST(JsonSchema, RefusesWhatItWouldIgnore) {
               "s.json: `properties.a.type`: is \"text\", expected object, array, string, number, integer, "
               "boolean or "
               "null");
+    EXPECT_EQ(in_property(R"({"minLength": 1e9})"),
+              "s.json: `properties.a.minLength`: is 1000000000, expected an integer from 0 to 10000");
     EXPECT_EQ(in_property(R"({"minLength": -1})"),
               "s.json: `properties.a.minLength`: is -1, expected an integer from 0 to 10000");
     EXPECT_EQ(in_property("3"), "s.json: `properties.a`: is 3, expected a schema");
@@ -240,6 +361,33 @@ TEST(JsonSchema, IsBoundedHoweverItIsWritten) {
         branches += (i > 0 ? ", " : "") + std::string(R"({"const": )") + std::to_string(i) + "}";
     EXPECT_EQ(schema_message(R"({"oneOf": [)" + branches + "]}"),
               "s.json: `oneOf`: has too many branches to tell whether two might hold (write anyOf)");
+}
+
+TEST(JsonSchema, EndsWhateverLeadsBack) {
+    for (
+        const char* schema :
+        {R"({"enum": [[1]], "items": {"$ref": "#/$defs/a"}, "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/a"}]}}})",
+         R"({"anyOf": [{"$ref": "#/$defs/a"}], "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}})",
+         R"({"$ref": "#/$defs/a", "type": "null", "$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}]}}})"})
+        EXPECT_NE(schema_message(schema).find("leads back to itself"), std::string::npos) << schema;
+    std::string doubling = R"({"enum": [[1]], "items": {"$ref": "#/$defs/d0"}, "$defs": {)";
+    for (int i = 0; i < 60; ++i)
+        doubling += fmt::format(
+            R"("d{0}": {{"allOf": [{{"$ref": "#/$defs/d{1}"}}, {{"$ref": "#/$defs/d{1}"}}]}}, )", i, i + 1);
+    EXPECT_NE(schema_message(doubling + R"("d60": {"type": "integer"}}})").find("too much work"),
+              std::string::npos);
+}
+
+/// One pattern may be dear, but not each of many.
+TEST(JsonSchema, BoundsAllPatternsTogether) {
+    std::string schema = R"({"type": "object", "properties": {)";
+    for (int i = 0; i < 300; ++i)
+        schema += fmt::format(R"({}"p{}": {{"type": "string", "pattern": "(a|b)*a(a|b){{9}}{}"}})",
+                              i > 0 ? ", " : "", i, i);
+    EXPECT_NE(schema_message(schema + "}}").find("too m"), std::string::npos);
+    EXPECT_EQ(
+        schema_message(R"({"type": "string", "pattern": "^(a|b)*a(a|b){24}$"})"),
+        "s.json: `pattern`: the pattern takes too many states (write it with smaller counts and fewer `.*`)");
 }
 
 /// Optional members one after the other must not double the rules.

@@ -32,7 +32,7 @@ private:
     }
 
     std::string schema(int depth) {
-        switch (below(depth > 0 ? 12 : 7)) {
+        switch (below(depth > 0 ? 20 : 12)) {
             case 0:
                 return R"({"type": "string", "minLength": )" + number(2) + R"(, "maxLength": )" +
                        std::to_string(2 + below(4)) + "}";
@@ -53,19 +53,65 @@ private:
             case 6:
                 return "{}";
             case 7:
+                return bounded_number();
+            case 8:
+                return patterned_string();
+            case 9:
+                return R"({"enum": [)" + value(1) + ", " + value(0) + R"(, "ab", 3, -7], "minimum": )" +
+                       number(5) + R"(, "maxLength": 2})";
+            case 10:
+                return R"({"type": "integer", "multipleOf": )" + std::to_string(1 + below(30)) +
+                       R"(, "minimum": )" + std::to_string(static_cast<int>(below(300)) - 150) + "}";
+            case 11:
+                return R"({"type": "integer", "format": "int32", "x-a": 1, "nullable": true})";
+            case 12:
                 return R"({"type": "array", "items": )" + schema(depth - 1) + R"(, "minItems": )" +
                        number(2) + R"(, "maxItems": )" + std::to_string(2 + below(3)) + "}";
-            case 8:
+            case 13:
                 return R"({"type": "array", "prefixItems": [)" + schema(depth - 1) + ", " + schema(0) + "]" +
                        (below(2) == 0 ? R"(, "items": )" + schema(0) : "") + "}";
-            case 9:
+            case 14:
                 return below(2) == 0 ? R"({"anyOf": [)" + schema(depth - 1) + ", " + schema(depth - 1) + "]}"
                                      : R"({"oneOf": [)" + schema(depth - 1) + ", " + schema(depth - 1) + "]}";
-            case 10:
+            case 15:
                 return R"({"$ref": "#/$defs/d"})";
+            case 16:
+                return R"({"allOf": [)" + schema(depth - 1) + ", " + schema(depth - 1) + "]}";
+            case 17:
+                return R"({"type": "object", "properties": {"a": )" + schema(depth - 1) + R"(, "b": )" +
+                       schema(0) + R"(}, )" + (below(2) == 0 ? R"("anyOf")" : R"("oneOf")") +
+                       R"(: [{"required": ["a"]}, {"required": ["b"]}]})";
+            case 18:
+                return R"({"type": "object", "patternProperties": {"^a": )" + schema(depth - 1) +
+                       R"(, "b$": )" + schema(0) + R"(}, "additionalProperties": )" +
+                       (below(2) == 0 ? "false" : schema(0)) + R"(, "maxProperties": )" + number(3) + "}";
             default:
                 return object(depth - 1);
         }
+    }
+
+    std::string bounded_number() {
+        constexpr std::array<const char*, 9> kBounds = {
+            "0", "1", "0.1", "-0.25", "99.5", "1e-7", "-1000000", "0.3", "12345678901234567"};
+        constexpr std::array<const char*, 4> kWords = {"minimum", "exclusiveMinimum", "maximum",
+                                                       "exclusiveMaximum"};
+        std::string text = R"({"type": "number")";
+        for (const char* word : kWords)
+            if (below(2) == 0) text += ", \"" + std::string(word) + "\": " + kBounds[below(kBounds.size())];
+        return text + (below(4) == 0 ? R"(, "multipleOf": 0.5})" : "}");
+    }
+
+    std::string patterned_string() {
+        constexpr std::array<const char*, 10> kPatterns = {
+            "^[a-z]+$",         "a|b", "^(?:x[^\"]?){1,3}$", "\\\\d$", "^.{2}", "\\\\bab",
+            "^(?=.*a)(?!b).*$", "^$",  "^\\\\S+@\\\\S+$",    "[^a]c?"};
+        constexpr std::array<const char*, 10> kFormats = {"date",  "date-time", "time", "duration", "uuid",
+                                                          "email", "ipv4",      "ipv6", "hostname", "uri"};
+        std::string text = R"({"type": "string", )";
+        text += below(2) == 0 ? R"("pattern": ")" + std::string(kPatterns[below(kPatterns.size())]) + "\""
+                              : R"("format": ")" + std::string(kFormats[below(kFormats.size())]) + "\"";
+        if (below(3) == 0) text += R"(, "maxLength": )" + std::to_string(1 + below(30));
+        return text + "}";
     }
 
     std::string object(int depth) {

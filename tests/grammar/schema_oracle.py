@@ -1,5 +1,5 @@
 """Checks texts by JSON Schema: reads lines {"schema": .., "texts": [..]}, and prints the texts that are no JSON or
-not valid. Needs the package jsonschema."""
+not valid. Needs the package jsonschema; formats are checked as far as the packages that it uses for them are there."""
 
 import json
 import sys
@@ -9,7 +9,8 @@ import jsonschema
 count = wrong = 0
 for line in open(sys.argv[1], encoding="utf-8"):
     case = json.loads(line)
-    validator = jsonschema.Draft202012Validator(json.loads(case["schema"]))
+    kind = jsonschema.Draft202012Validator
+    validator = kind(json.loads(case["schema"]), format_checker=kind.FORMAT_CHECKER)
     for text in case["texts"]:
         count += 1
         try:

@@ -73,6 +73,7 @@ private:
             return result;
         }
         if (const auto* reference = std::get_if<Reference>(&node)) return ends_of_rule(reference->rule, at);
+        if (const auto* network = std::get_if<Network>(&node)) return ends_of_network(*network, at);
         const auto& repetition = std::get<Repetition>(node);
         Ends places = {at};
         for (int64_t i = 0; i < repetition.least; ++i) places = after(places, repetition.part);
@@ -84,6 +85,22 @@ private:
             if (all.size() == before) break;
         }
         return all;
+    }
+
+    Ends ends_of_network(const Network& network, size_t at) {
+        Ends result;
+        std::set<std::pair<size_t, size_t>> seen;  // of states and places
+        std::vector<std::pair<size_t, size_t>> open;
+        if (!network.states.empty()) open.emplace_back(0, at);
+        while (!open.empty()) {
+            const auto [state, place] = open.back();
+            open.pop_back();
+            if (!seen.insert({state, place}).second) continue;
+            if (network.states[state].is_final) result.insert(place);
+            for (const Network::Edge& edge : network.states[state].edges)
+                for (const size_t end : ends(edge.part, place)) open.emplace_back(edge.target, end);
+        }
+        return result;
     }
 
     const RuleSet& rules_;

@@ -55,6 +55,20 @@ TEST(GraphText, ParsesEveryField) {
     EXPECT_EQ(graph.outputs.size(), 2u);
 }
 
+TEST(GraphText, SeveralLinesNameOutputs) {
+    const std::string text = testing::kSmallGraph;
+    const size_t comma = text.rfind(", ");
+    const std::string lines = text.substr(0, comma) + "\noutput " + text.substr(comma + 2);
+    EXPECT_EQ(print(parse_graph(lines, "small")), testing::kSmallGraph);
+    try {
+        (void)parse_graph(text + "output " + text.substr(comma + 2), "small.ir");
+        FAIL() << "an output twice";
+    } catch (const Error& error) {
+        EXPECT_THAT(error.what(), HasSubstr("is an output twice"));
+        EXPECT_THAT(error.where, ::testing::StartsWith("small.ir:"));
+    }
+}
+
 TEST(GraphText, AnyNameOfAGraphSurvives) {
     Graph graph = parse_graph(testing::kSmallGraph, "small");
     std::vector<std::string> names = {"",      "\\n",          "a\\", "\\\\n\n",
@@ -121,6 +135,11 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"scaled(x, scale)", "scaled(x, sail)", "`sail`: is no value of the graph"},
         Wrong{"    op scaled(t: T, d: 3)\n", "    an operator\n", "expected an operator"},
         Wrong{"out Y f32[t, d] = X * W", "out Y f32[t, d] = X * Z", "Z"},
+        Wrong{"out Y f32[t, d] = X * W", "out Y f32[t, d] = X * W * 1e39",
+              "small.ir:24: `1e39`: is a number that f32 does not hold: it would be infinite"},
+        Wrong{"out Y f32[t, d] = X * W", "out Y f32[t, d] = X * W / 1.5e-50",
+              "small.ir:24: `1.5e-50`: is a number that f32 does not hold: it would be 0"},
+        Wrong{"epsilon = 1e-06", "epsilon = 1e-60", "`1e-60`: is a number that f32 does not hold"},
         Wrong{"repeat 3", "repeat three", "how often"},
         Wrong{"count = 3", "count = three", "a number or text"}, Wrong{"count = 3", "epsilon = 3", "twice"},
         Wrong{"lanes <1:4>", "lanes <64:4>", "axis 64 is more than 63"},

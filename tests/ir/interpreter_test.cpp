@@ -133,6 +133,17 @@ TEST(Interpreter, StreamingSoftmaxOfNothing) {
     EXPECT_THAT(result[2], ElementsAre(0, 10));
 }
 
+/// A score of -inf is that of nothing: its value, which is infinite here, does not count.
+TEST(Interpreter, StreamingSoftmaxLeavesOutScoresOfMinusInfinity) {
+    const auto result =
+        run("op f(t: 2, s*: 2)\nin P f32[t, s]\nin V f32[s]\nout M f32[t], L f32[t], A f32[t] = "
+            "softmax_sum(P, V)\n",
+            {{-kInf, -kInf, 3, -kInf}, {4, kInf}});
+    EXPECT_THAT(result[0], ElementsAre(-kInf, 3));
+    EXPECT_THAT(result[1], ElementsAre(0, 1));
+    EXPECT_THAT(result[2], ElementsAre(0, 4));
+}
+
 // M and L do not use d; nothing is executed at d = 0, so d is held at 1.
 TEST(Interpreter, StreamingSoftmaxHoldsIteratorsAtTheirFirstExecutedValue) {
     const auto result =

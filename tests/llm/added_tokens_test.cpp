@@ -38,7 +38,8 @@ TEST(AddedTokens, SpecialOnesAreTextWhenNotParsed) {
 
 /// Foreign bytes are in braces, which are no part of the text.
 std::string show_with_foreign(const std::vector<AddedToken>& tokens, std::string_view marked,
-                              const std::vector<NormalizerStep>& normalizer = {}) {
+                              const std::vector<NormalizerStep>& normalizer = {},
+                              const std::vector<TokenId>& control = {}) {
     std::string text;
     std::vector<TextRange> foreign;
     for (const char c : marked) {
@@ -51,8 +52,10 @@ std::string show_with_foreign(const std::vector<AddedToken>& tokens, std::string
     }
     std::string shown;
     for (const TextSection& section :
-         AddedTokenSplitter(tokens, normalizer).split(text, normalizer, true, foreign))
-        shown += section.token ? "[" + std::to_string(*section.token) + "]" : "(" + section.text + ")";
+         AddedTokenSplitter(tokens, normalizer).split(text, normalizer, true, {foreign, control}))
+        shown += section.token ? "[" + std::to_string(*section.token) + "]"
+                               : (section.masked ? "(not " : "(") +
+                                     (section.continues ? section.alone : section.text) + ")";
     return shown;
 }
 
@@ -61,23 +64,32 @@ TEST(AddedTokens, SpecialOnesAreTextWhereAByteIsForeign) {
                                             {.id = 2, .content = "<t>"},
                                             {.id = 3, .content = "<s>x", .special = true},
                                             {.id = 4, .content = "<<s>", .special = true}};
-    EXPECT_EQ(show_with_foreign(tokens, "<s>{a<s>b}<s>"), "[1](a<s>b)[1]");
+    EXPECT_EQ(show_with_foreign(tokens, "<s>{a<s>b}<s>"), "[1](a)(not <s>)(b)[1]");
     EXPECT_EQ(show_with_foreign(tokens, "{<t>}<s>"), "[2][1]");
     EXPECT_EQ(show_with_foreign(tokens, "<{s}>"), "(<s>)");
     EXPECT_EQ(show_with_foreign(tokens, "{<s}> <s{>}"), "(<s> <s>)");
     // The longest one that the template spells alone.
     EXPECT_EQ(show_with_foreign(tokens, "<s>{x}"), "[1](x)");
     EXPECT_EQ(show_with_foreign(tokens, "{<}<s>"), "(<)[1]");
+    // Those that a template steers the model with are special in its conversations.
+    EXPECT_EQ(show_with_foreign(tokens, "<t>{a<t>}<t>", {}, {2}), "[2](a)(not <t>)[2]");
+    EXPECT_EQ(show_with_foreign(tokens, "<t>{a<t>}<t>", {}, {1}), "[2](a)[2][2]");
 }
 
 TEST(AddedTokens, NormalizedSpecialOnesAreTextWhereAByteIsForeign) {
     const std::vector<AddedToken> tokens = {{.id = 1, .content = "<M>", .special = true, .normalized = true},
                                             {.id = 2, .content = "<N>", .normalized = true}};
     const std::vector<NormalizerStep> lower = {Lowercase{}};
-    EXPECT_EQ(show_with_foreign(tokens, "A<M>{B<M>C}<M>{<N>}", lower), "(a)[1](b<m>c)[1][2]");
-    EXPECT_EQ(show_with_foreign(tokens, "{<M>}<M>", lower), "(<m>)[1]");
+    EXPECT_EQ(show_with_foreign(tokens, "A<M>{B<M>C}<M>{<N>}", lower), "(a)[1](b)(not <m>)(c)[1][2]");
+    EXPECT_EQ(show_with_foreign(tokens, "{<M>}<M>", lower), "(not <m>)[1]");
     // Lower case alone is the token in the normalised text, and not in the raw one: nothing is certain.
-    EXPECT_EQ(show_with_foreign(tokens, "{<m>}<M>", lower), "(<m><m>)");
+    EXPECT_EQ(show_with_foreign(tokens, "{<m>}<M>", lower), "(not <m>)(not <m>)");
+}
+
+TEST(AddedTokens, ThoseOfTheModelAreCutOutOnlyWhereTheyMustNotBe) {
+    const std::vector<AddedToken> tokens = {{.id = 1, .content = "<u>", .in_model = true}};
+    EXPECT_EQ(show_with_foreign(tokens, "a<u>{<u>}", {}, {1}), "(a<u>)(not <u>)");
+    EXPECT_EQ(show_with_foreign(tokens, "a<u>{<u>}"), "(a<u><u>)");
 }
 
 TEST(AddedTokens, WhiteSpaceGoesWithThem) {

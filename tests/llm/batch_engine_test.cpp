@@ -106,9 +106,38 @@ TEST(BatchEngine, AStepHasATokenOfEachTextAndAChunkOfThePrompts) {
     bench.fake.forget_calls();
     for (int i = 0; i < 3; ++i) (void)bench.engine.step();
     ASSERT_EQ(bench.fake.calls().size(), 3U);
-    EXPECT_EQ(bench.fake.calls()[0].length, (std::vector<int32_t>{1, 5}));
-    EXPECT_EQ(bench.fake.calls()[1].length, (std::vector<int32_t>{1, 5}));
-    EXPECT_EQ(bench.fake.calls()[2].length, (std::vector<int32_t>{1, 2, 3}));
+    EXPECT_EQ(bench.fake.calls()[0].length, (std::vector<int32_t>{1, 3, 2}));
+    EXPECT_EQ(bench.fake.calls()[1].length, (std::vector<int32_t>{1, 1, 5}));
+    EXPECT_EQ(bench.fake.calls()[2].length, (std::vector<int32_t>{1, 1, 5}));
+}
+
+TEST(BatchEngine, AShortPromptDoesNotWaitForALongOne) {
+    EngineBench bench({.context = 64, .sequences = 3}, {.sequences = 3, .prompt_chunk = 4});
+    const auto& longer = bench.submit({.prompt = std::vector<TokenId>(60, 4), .max_tokens = 2});
+    (void)bench.engine.step();
+    const auto& shorter = bench.submit({.prompt = std::vector<TokenId>(6, 5), .max_tokens = 2});
+    for (int i = 0; i < 3; ++i) (void)bench.engine.step();  // half of each chunk
+    EXPECT_EQ(shorter.ids.size(), 1U);
+    EXPECT_TRUE(longer.ids.empty());
+    bench.run();
+    EXPECT_EQ(longer.ids.size(), 2U);
+}
+
+TEST(BatchEngine, GroupsLetOthersPass) {
+    EngineBench bench({.context = 64, .sequences = 3}, {.sequences = 2});
+    std::vector<int> ended;
+    const auto submit = [&](int name, uint64_t group) {
+        bench.engine.submit(
+            {.prompt = {1, 2}, .group = group, .max_tokens = 3, .on_end = [&ended, name](const BatchEnd&) {
+                 ended.push_back(name);
+             }});
+    };
+    for (int i = 0; i < 4; ++i) submit(i, 7);
+    submit(10, 8);
+    submit(11, 0);
+    bench.run();
+    // One place each as soon as the other group is there, then what is left in the order of arrival.
+    EXPECT_THAT(ended, ::testing::ElementsAre(0, 10, 1, 11, 2, 3));
 }
 
 TEST(BatchEngine, CancellingFreesThePagesWithinOneStep) {
@@ -156,7 +185,8 @@ TEST(BatchEngine, LateRequestsEnd) {
 TEST(BatchEngine, PromptsThatBeginAlikeAreReadOnce) {
     const std::vector<TokenId> base(40, 7);
     for (const bool reuse : {true, false}) {
-        EngineBench bench({.context = 64, .sequences = 3}, {.sequences = 3, .reuse_prefix = reuse});
+        EngineBench bench({.context = 64, .sequences = 3, .kept = 3},
+                          {.sequences = 3, .reuse_prefix = reuse});
         bench.submit({.prompt = base, .max_tokens = 4});
         bench.run();
         std::vector<TokenId> longer = base;
@@ -164,9 +194,53 @@ TEST(BatchEngine, PromptsThatBeginAlikeAreReadOnce) {
         const auto& second = bench.submit({.prompt = longer, .max_tokens = 4});
         const auto& third = bench.submit({.prompt = {9, 9, 9}, .max_tokens = 4});
         bench.run();
-        EXPECT_EQ(second.ends[0].reused_tokens, reuse ? 40 : 0);
+        EXPECT_EQ(second.ends[0].reused_tokens, reuse ? 32 : 0);  // the pages that are full
         EXPECT_EQ(third.ends[0].reused_tokens, 0);
         EXPECT_EQ(second.ids, bench.alone({.prompt = longer, .max_tokens = 4}));
+    }
+}
+
+TEST(BatchEngine, TalksThatBeginAlikeAreKeptEach) {
+    const std::vector<TokenId> system(33, 7);
+    EngineBench bench({.context = 64, .sequences = 3, .kept = 8}, {.sequences = 3});
+    std::vector<std::vector<TokenId>> talks(3, system);
+    std::vector<size_t> before(3);
+    for (int turn = 0; turn < 3; ++turn)
+        for (size_t talk = 0; talk < talks.size(); ++talk) {
+            talks[talk].insert(talks[talk].end(), {static_cast<TokenId>(talk), 1, 2});
+            const BatchRequest request{.prompt = talks[talk], .max_tokens = 4};
+            const auto& told = bench.submit(request);
+            bench.run();
+            EXPECT_EQ(told.ids, bench.alone(request));
+            const int64_t alike = turn > 0 ? static_cast<int64_t>(before[talk]) : talk > 0 ? 32 : 0;
+            EXPECT_EQ(told.ends[0].reused_tokens, alike) << turn << " " << talk;
+            talks[talk].insert(talks[talk].end(), told.ids.begin(), told.ids.end());
+            before[talk] = talks[talk].size() - 1;  // nobody asked what follows the last one
+        }
+    EXPECT_EQ(bench.engine.available_pages(), bench.session.pages());
+}
+
+/// Random talks over few pages: sharing, taking over, cutting and giving way in every order.
+TEST(BatchEngine, SharedPagesAreNeverWritten) {
+    for (const int64_t kept : {0, 2, 16}) {
+        EngineBench bench({.context = 64, .sequences = 3, .cached = 160, .kept = kept}, {.sequences = 3});
+        std::mt19937 random(5);
+        std::vector<std::vector<TokenId>> texts = {std::vector<TokenId>(20, 3)};
+        for (int i = 0; i < 150; ++i) {
+            std::vector<TokenId> prompt = texts[random() % texts.size()];
+            prompt.resize(std::min<size_t>(1 + random() % 60, prompt.size()));
+            for (uint32_t more = random() % 20; more > 0 && prompt.size() < 60; --more)
+                prompt.push_back(static_cast<TokenId>(random() % 3));
+            const BatchRequest request{.prompt = prompt, .max_tokens = static_cast<int64_t>(random() % 20)};
+            const auto& told = bench.submit(request);
+            for (uint32_t steps = random() % 9; steps > 0; --steps) (void)bench.engine.step();
+            if (i % 4 == 0) {
+                bench.run();
+                EXPECT_EQ(told.ids, bench.alone(request)) << i;
+            }
+            texts.push_back(prompt);
+        }
+        bench.run();
     }
 }
 

@@ -35,7 +35,6 @@ TEST(CharacterMap, FindsTheRulesThatATextBeginsWith) {
     EXPECT_EQ(map.longest("e"), std::nullopt);
     EXPECT_EQ(map.longest(""), std::nullopt);
     EXPECT_EQ(map.longest(std::string_view("\0", 1)), std::nullopt);
-    EXPECT_FALSE(map.makes_double_spaces());
 }
 
 TEST(CharacterMap, RefusesWhatIsDamaged) {

@@ -158,9 +158,63 @@ TEST(ChatTemplate, FindsTheTokenThatEndsATurn) {
     const Tokenizer tokenizer = load_tokenizer(files, "m");
     EXPECT_EQ(ChatTemplate(*read_chat_template(files, "m")).turn_ends(tokenizer, {}),
               (std::vector<TokenId>{102}));
-    for (const char* other :
-         {"{{ messages[-1].content }}", "x", "{{ raise_exception('no') }}", "{{ messages[-1].content }}x<e>"})
+    for (const char* other : {"{{ messages[-1].content }}", "x", "{{ raise_exception('no') }}"})
         EXPECT_TRUE(ChatTemplate({other, "t", {}}).turn_ends(tokenizer, {}).empty()) << other;
+    // The first one behind the answer, also where text is between, or where only another turn brings it.
+    for (const char* other :
+         {"{{ messages[1].content }}x<e>", "{{ messages[1].content }}<e><s>",
+          "{% for m in messages %}<r>{{ m.content }}{% if not loop.last %}<e>{% endif %}{% endfor %}"})
+        EXPECT_EQ(ChatTemplate({other, "t", {}}).turn_ends(tokenizer, {}), (std::vector<TokenId>{102}))
+            << other;
+    // Both where they differ.
+    EXPECT_EQ(
+        ChatTemplate({"{% for m in messages %}{{ m.content }}{{ '<e>' if loop.last else '<r>' }}{% endfor %}",
+                      "t",
+                      {}})
+            .turn_ends(tokenizer, {}),
+        (std::vector<TokenId>{101, 102}));
+}
+
+// As the tunes in ChatML that added tokens without the flag, and distills of DeepSeek-R1.
+TEST(ChatTemplate, AddedTokensOfItsTextAreControlTokens) {
+    std::string document = brackets_tokenizer();
+    const std::string flagged = R"("special":true)";
+    for (size_t at = 0; (at = document.find(flagged, at)) != std::string::npos;)
+        document.replace(at, flagged.size(), R"("special":false)");
+    const std::vector<runtime::NamedFile> files = {{"tokenizer.json", document}};
+    const Tokenizer tokenizer = load_tokenizer(files, "m");
+    const auto ids = [&](ChatTemplateSource source, const std::string& content) {
+        return ChatTemplate(std::move(source)).encode(tokenizer, {{{"user", content}}}, {});
+    };
+    using Ids = std::vector<TokenId>;
+    const std::string own = "<r>{{ messages[0].content }}{{ '<e>' }}";
+    EXPECT_EQ(ids({own, "t", {}}, "a<e>"), (Ids{101, 0, 26, 4, 27, 102}));
+    EXPECT_EQ(ids({own, "t", {}}, "a<s>"), (Ids{101, 0, 100, 102})) << "is no token of the template";
+    EXPECT_EQ(ids({own, "t", {}, {{"<s>"}}}, "<e><s>"), (Ids{101, 102, 26, 18, 27, 102})) << "a list counts";
+    EXPECT_EQ(ChatTemplate({own, "t", {}}).turn_ends(tokenizer, {}), Ids{}) << "has no answer";
+    EXPECT_EQ(ChatTemplate({"{% for m in messages %}{{ m.content }}<e>{% endfor %}", "t", {}})
+                  .turn_ends(tokenizer, {}),
+              Ids{102});
+}
+
+TEST(ChatTemplate, TokensWithRolesComeFromBothFiles) {
+    const auto tokens = [](const char* config, const char* map) {
+        std::vector<runtime::NamedFile> files = {{"tokenizer.json", brackets_tokenizer()},
+                                                 {"tokenizer_config.json", config},
+                                                 {"chat_template.jinja", "x"}};
+        if (map != nullptr) files.push_back({"special_tokens_map.json", map});
+        return read_chat_template(files, "m")->special_tokens;
+    };
+    using Named = std::vector<std::pair<std::string, std::string>>;
+    EXPECT_EQ(tokens(R"({"bos_token": "<s>"})", R"({"bos_token": "<r>", "eos_token": {"content": "<e>"}})"),
+              (Named{{"bos_token", "<r>"}, {"eos_token", "<e>"}}));
+    EXPECT_EQ(tokens(R"({"bos_token": "<s>", "added_tokens_decoder": {}})", R"({"bos_token": "<r>"})"),
+              (Named{{"bos_token", "<s>"}}))
+        << "the map is older than the decoder";
+    EXPECT_EQ(
+        tokens(R"({"image_token": "<r>", "add_bos_token": true, "extra_special_tokens": {"x_token": "<e>"}})",
+               nullptr),
+        (Named{{"image_token", "<r>"}, {"x_token", "<e>"}}));
 }
 
 TEST(ChatTemplate, CanSwitchThinkingOffAndHasAClock) {

@@ -1,6 +1,7 @@
 #include "llm/grammar_constraint.h"
 
 #include <cmath>
+#include <mutex>
 
 #include <gtest/gtest.h>
 
@@ -82,11 +83,15 @@ TEST(GrammarConstraint, TheEndComesWhereTheGrammarMayEnd) {
         return ids;
     };
     EXPECT_EQ(allowed(), (std::vector<TokenId>{0, 18}));
-    EXPECT_FALSE(constraint.accept(0));
+    constraint.accept(0);
+    EXPECT_FALSE(constraint.is_complete());
     EXPECT_EQ(allowed(), (std::vector<TokenId>{1}));
-    EXPECT_FALSE(constraint.accept(1));
+    constraint.accept(1);
+    EXPECT_FALSE(constraint.is_complete());
     EXPECT_EQ(allowed(), (std::vector<TokenId>{0, kEnd}));
-    EXPECT_TRUE(constraint.accept(0));
+    EXPECT_THROW(constraint.accept(2), Error);
+    constraint.accept(0);
+    EXPECT_TRUE(constraint.is_complete());
 }
 
 TEST(GrammarConstraint, SaysWhereTheVocabularyEnds) {
@@ -148,6 +153,87 @@ TEST(GrammarConstraint, TextsOfABatchHaveGrammarsOfTheirOwn) {
     }
     ASSERT_TRUE(ends[2].fault);
     EXPECT_NE(std::string(ends[2].fault->what()).find("no token of the vocabulary"), std::string::npos);
+}
+
+/// The texts of one batch, with the grammars' work done by `threads`.
+std::vector<std::string> texts_of_batch(const std::vector<Grammar>& grammars, const GrammarThreads& threads,
+                                        int64_t tokens) {
+    runtime::ToyModel toy;
+    const SessionOptions options{.context = 64, .sequences = 3};
+    FakeStep fake(toy, Session::state_symbols(toy.manifest(), options).at("P"));
+    Session session(toy.manifest(), options, fake.function());
+    BatchEngine engine(session, {.sequences = 3});
+    const Tokenizer tokenizer = toy_tokenizer();
+    GrammarCache cache;
+    std::vector<std::string> texts(grammars.size());
+    for (size_t i = 0; i < grammars.size(); ++i)
+        engine.submit(
+            {.prompt = {1},
+             .max_tokens = tokens,
+             .sampling = {.temperature = 2, .seed = i},
+             .stop_ids = {kEnd},
+             .constraint = std::make_shared<GrammarConstraint>(cache.rules(tokenizer, grammars[i]), tokenizer,
+                                                               std::vector<TokenId>{kEnd}, threads),
+             .on_token =
+                 [&, i](TokenId id, std::span<const float>) {
+                     texts[i] += tokenizer.token_bytes(id);
+                     return false;
+                 },
+             .on_end =
+                 [&, i](const BatchEnd& end) {
+                     texts[i] += fmt::format(" {} {}", static_cast<int>(end.reason), end.generated_tokens);
+                 }});
+    while (engine.step()) {
+    }
+    return texts;
+}
+
+TEST(GrammarConstraint, OtherThreadsChangeNoText) {
+    const std::vector<Grammar> grammars = {
+        Grammar::gbnf("root ::= [ab]{4,8}"),
+        Grammar::gbnf("root ::= \"a\"{3}"),  // complete with the last token that is wanted, or before
+        Grammar::gbnf("root ::= [a-c ]+ | [ab]* \"c\" root"),
+        Grammar::json_object(),
+        Grammar::gbnf("root ::= w+\nw ::= [a-c] | [a-c] w"),
+    };
+    for (const int64_t tokens : {1, 3, 30}) {
+        const std::vector<std::string> expected = texts_of_batch(grammars, {}, tokens);
+        WorkLanes lanes(2);
+        EXPECT_EQ(texts_of_batch(grammars, {.lanes = &lanes, .on_ready = [] {}}, tokens), expected) << tokens;
+    }
+}
+
+/// While one text waits for its constraint the others go on, step by step.
+TEST(GrammarConstraint, ATextThatWaitsHoldsUpNoOther) {
+    runtime::ToyModel toy;
+    const SessionOptions options{.context = 64, .sequences = 3};
+    FakeStep fake(toy, Session::state_symbols(toy.manifest(), options).at("P"));
+    Session session(toy.manifest(), options, fake.function());
+    BatchEngine engine(session, {.sequences = 3});
+    const Tokenizer tokenizer = toy_tokenizer();
+    GrammarCache cache;
+    const auto rules = cache.rules(tokenizer, Grammar::gbnf("root ::= [ab]{9}"));
+    WorkLanes lanes(1);
+    int64_t waiting = 0, free = 0;
+    std::unique_lock held(rules->mutex());  // as if another text of the grammar took long
+    engine.submit({.prompt = {1},
+                   .max_tokens = 4,
+                   .constraint = std::make_shared<GrammarConstraint>(
+                       rules, tokenizer, std::vector<TokenId>{kEnd},
+                       GrammarThreads{.lanes = &lanes, .on_ready = [] {}}),
+                   .on_token = [&](TokenId, std::span<const float>) { return ++waiting < 0; }});
+    engine.submit({.prompt = {1}, .max_tokens = 20, .on_token = [&](TokenId, std::span<const float>) {
+                       return ++free < 0;
+                   }});
+    for (int i = 0; i < 20; ++i) EXPECT_TRUE(engine.step());
+    EXPECT_EQ(free, 20);
+    EXPECT_EQ(waiting, 0);
+    EXPECT_TRUE(engine.step());
+    EXPECT_TRUE(engine.awaits_constraints());
+    held.unlock();
+    while (engine.step()) {
+    }
+    EXPECT_EQ(waiting, 4);
 }
 
 }  // namespace

@@ -160,5 +160,26 @@ TEST(RegexDialect, EmptyMatchesAreFoundOnce) {
                 ElementsAre(TextRange{0, 2}, TextRange{3, 3}, TextRange{5, 5}));
 }
 
+TEST(Regex, OneSearchServesManyTexts) {
+    const Regex words = Regex::compile("[a-z]+", "test");
+    RegexSearch search(words);
+    for (const char* text : {"ab c", "", "1", "d", "\u00e9e", "ab c"}) {
+        const std::vector<TextRange> expected = words.find_all(text);
+        EXPECT_EQ(search.find_all(text), expected) << text;
+    }
+}
+
+/// Every digit is a piece, which a later step divides again: as many searches as bytes.
+TEST(PreTokenizer, ManyPieces) {
+    std::vector<PreTokenizerStep> steps;
+    for (const char* pattern : {"\\p{N}", " ?\\p{L}+| ?\\p{N}+|\\s+"})
+        steps.emplace_back(Split{Regex::compile(pattern, "test"), SplitBehaviour::kIsolated, false});
+    steps.emplace_back(MapBytes{});
+    const Pieces pieces = pre_tokenize(steps, std::string(300'000, '7') + " ab", true);
+    ASSERT_EQ(pieces.ranges.size(), 300'001U);
+    EXPECT_EQ(pieces.piece(299'999), "7");
+    EXPECT_EQ(pieces.piece(300'000), "\u0120ab");
+}
+
 }  // namespace
 }  // namespace tessera::llm

@@ -88,6 +88,16 @@ TEST(Index, LimitsThatAreKnownVanish) {
     EXPECT_EQ(min(x, x + Index(1)).text(), "x");
 }
 
+TEST(Index, ElementsOfAnIndexOperandMayBeNegative) {
+    const Index id = Index::read("id", variable("t", 0, 9));
+    EXPECT_EQ(id.bounds(), (Bounds{INT32_MIN, INT32_MAX}));
+    EXPECT_EQ(mod(id, 8).text(), "ntt::floor_mod<int64_t>(int64_t{id[t]}, 8)");
+    EXPECT_EQ(floor_div(id, 3).text(), "ntt::floor_div<int64_t>(int64_t{id[t]}, 3)");
+    EXPECT_EQ(mod(id, 8).bounds(), (Bounds{0, 7}));
+    EXPECT_EQ(mod(id, -8).bounds(), (Bounds{-7, 0}));
+    EXPECT_EQ((floor_div(id, 16) * Index(16) + mod(id, 16)).text(), "int64_t{id[t]}");
+}
+
 /// Random chains of operations: the normal form has the value of the chain, and lies within its bounds and on
 /// its divisor.
 TEST(Index, NormalFormKeepsValueBoundsAndDivisor) {
@@ -121,14 +131,18 @@ TEST(Index, NormalFormKeepsValueBoundsAndDivisor) {
                 case 2:
                     pool.emplace_back(a * Index(n), [fa, n](const Values& x) { return fa(x) * n; });
                     break;
-                case 3:
-                    pool.emplace_back(floor_div(a, n),
-                                      [fa, n](const Values& x) { return floored(fa(x), n); });
+                case 3: {
+                    const int64_t by = pick(0, 3) == 0 ? -n : n;
+                    pool.emplace_back(floor_div(a, by),
+                                      [fa, by](const Values& x) { return floored(fa(x), by); });
                     break;
-                case 4:
-                    pool.emplace_back(mod(a, n),
-                                      [fa, n](const Values& x) { return fa(x) - floored(fa(x), n) * n; });
+                }
+                case 4: {
+                    const int64_t by = pick(0, 3) == 0 ? -n : n;
+                    pool.emplace_back(mod(a, by),
+                                      [fa, by](const Values& x) { return fa(x) - floored(fa(x), by) * by; });
                     break;
+                }
                 case 5:
                     pool.emplace_back(min(a, b),
                                       [fa, fb](const Values& x) { return std::min(fa(x), fb(x)); });

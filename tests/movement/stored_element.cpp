@@ -19,6 +19,7 @@ uint32_t single_pattern(float value) {
 uint32_t half_pattern(double value) {
     const uint32_t sign = std::signbit(value) ? 0x8000 : 0;
     const double magnitude = std::fabs(value);
+    if (std::isnan(magnitude)) return sign | 0x7E00;
     if (std::isinf(magnitude)) return sign | 0x7C00;
     if (magnitude < std::ldexp(1.0, 1 - kHalfBias))  // subnormal
         return sign | static_cast<uint32_t>(std::ldexp(magnitude, kHalfBias - 1 + kHalfFraction));

@@ -66,8 +66,6 @@ TEST(VerifyProgram, FaultsOfStatements) {
         {"declare s: sum\n x[0] = fold(s)\n", "has no lanes to fold"},
         {"x[0] = index[0]\n", "holds integers"},
         {"x[x[0]] = 1\n", "no buffer of integers"},
-        {"x[0] = (1 div 2)\n", "for indices only"},
-        {"x[0] = i8(1)\n", "not rounded to i8"},
         {"x[16] = 1\n", "x[16] lies outside of its 16 elements"},
         {"x[-1] = 1\n", "lies outside"},
         {"own[16] = 1\n", "lies outside of its 16 elements"},

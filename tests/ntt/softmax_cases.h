@@ -46,9 +46,11 @@ inline Reference solve(const Problem& p) {
         double m = -kInf, l = 0;
         std::vector<double> a(static_cast<size_t>(p.depth));
         for (int64_t s = 0; s < p.positions; ++s) {
-            m = std::max(m, static_cast<double>(p.scores[static_cast<size_t>(i * p.positions + s)]));
+            const double score = p.scores[static_cast<size_t>(i * p.positions + s)];
+            m = std::isnan(m) || m > score ? m : score;
         }
-        for (int64_t s = 0; s < p.positions && m > -kInf; ++s) {
+        for (int64_t s = 0; s < p.positions; ++s) {
+            if (p.scores[static_cast<size_t>(i * p.positions + s)] == -kInf) continue;
             const double w = std::exp(p.scores[static_cast<size_t>(i * p.positions + s)] - m);
             l += w;
             for (int64_t d = 0; d < p.depth; ++d) {
@@ -92,6 +94,55 @@ struct Buffers {
         }
     }
 };
+
+/// Rows see finite values next to infinite ones and NaN that are masked for them, and some see those:
+/// each result is that of the positions which are not masked. `step` adds one, as below.
+template <int L, class Step>
+void check_masked_values(const std::array<int64_t, 3>& extents, int64_t cut, double tolerance, Step step) {
+    const auto [rows, positions, depth] = extents;
+    Problem p = make(rows, positions, depth, 3);
+    std::vector<bf16> stored;
+    for (int64_t s = 0; s < positions; ++s) {
+        float* const value = p.values.data() + s * depth;
+        // Seen by the last row alone, by a few, and by all but those in which everything is masked.
+        if (s == positions - 1) value[depth - 1] = std::nanf("");
+        if (s == positions - 3) value[0] = -kInf;
+        if (s == positions / 3) value[depth / 2] = kInf;
+        for (int64_t d = 0; d < depth; ++d) {
+            stored.push_back(narrow<bf16>(value[d]));
+            value[d] = widen(stored.back());
+        }
+    }
+    Buffers<L, int64_t> b(rows, depth, depth);
+    softmax_init<L>(rows, depth, b.state);
+    for (int64_t begin = 0; begin < positions; begin += cut) {
+        const int64_t width = std::min(cut, positions - begin);
+        Guarded<float> tile(rows * width);
+        for (int64_t i = 0; i < rows * width; ++i)
+            tile.data()[i] = p.scores[static_cast<size_t>(i / width * positions + begin + i % width)];
+        step(rows, width, depth, tile.data(), width, lanes(stored.data() + begin * depth, Int<L>{}, depth),
+             b.state);
+        ASSERT_TRUE(tile.guards_are_intact());
+    }
+    ASSERT_TRUE(b.maximum.guards_are_intact() && b.sum.guards_are_intact() && b.value.guards_are_intact());
+    const Reference r = solve(p);
+    for (int64_t i = 0; i < rows; ++i) {
+        const double sum = r.sum[static_cast<size_t>(i)];
+        ASSERT_EQ(b.maximum[i], r.maximum[static_cast<size_t>(i)]);
+        ASSERT_NEAR(b.sum[i], sum, 1e-5 * sum);
+        for (int64_t d = 0; d < depth; ++d) {
+            const double want = r.value[static_cast<size_t>(i * depth + d)];
+            const float got = b.value[i * depth + d];
+            SCOPED_TRACE("row " + std::to_string(i) + " depth " + std::to_string(d) + " cut " +
+                         std::to_string(cut));
+            if (std::isfinite(want)) {
+                ASSERT_NEAR(got, want, tolerance * sum);
+            } else {
+                ASSERT_TRUE(same(got, static_cast<float>(want))) << got << ", expected " << want;
+            }
+        }
+    }
+}
 
 /// The weights of several steps of `cut` positions are those of one, each of its own maximum, rounded; L is
 /// not. `step` adds one, with the arguments of softmax_step; the values end where nothing can be read.

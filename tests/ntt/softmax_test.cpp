@@ -97,6 +97,25 @@ TEST(Softmax, WeightsThatAreRounded) {
     check_rounded<ContractTile{.lanes = 32, .rows = 2, .groups = 1, .dot = true}>();
 }
 
+template <ContractTile Tile, class Weight>
+void check_masked() {
+    constexpr double kTolerance = std::same_as<Weight, bf16> ? 0x1p-8 : 1e-5;
+    for (const int64_t rows : {1, 5, 70}) {
+        for (const int64_t cut : {1, 8, 37}) {
+            check_masked_values<Tile.lanes>({rows, 90, 19}, cut, kTolerance, [](auto... arguments) {
+                softmax_step<Tile, Weight>(arguments...);
+            });
+        }
+    }
+}
+
+TEST(Softmax, MaskedValuesNeedNotBeFinite) {
+    check_masked<ContractTile{.lanes = kRegisterLanes, .rows = 4, .groups = 2}, float>();
+    check_masked<ContractTile{.lanes = kRegisterLanes, .rows = 4, .groups = 2, .panel_blocks = 2}, float>();
+    check_masked<ContractTile{.lanes = kRegisterLanes, .rows = 4, .groups = 2}, bf16>();
+    check_masked<ContractTile{.lanes = kRegisterLanes, .rows = 4, .groups = 2, .dot = true}, bf16>();
+}
+
 TEST(Softmax, PartsMergeInEitherOrder) {
     static constexpr ContractTile kTile{.lanes = 8, .rows = 4, .groups = 2};
     for (const int64_t cut : {0, 1, 20, 49, 50}) {
@@ -140,6 +159,7 @@ TEST(Softmax, NanIsNotHidden) {
         scores[static_cast<size_t>(at)] = std::nanf("");
         const std::vector<float> values(44, 1.0f);
         softmax_step<kTile>(1, 11, 4, scores.data(), 11, lanes(values.data(), 8, 4), b.state);
+        EXPECT_TRUE(std::isnan(b.maximum[0])) << at;
         EXPECT_TRUE(std::isnan(b.sum[0])) << at;
         EXPECT_TRUE(std::isnan(b.value[0])) << at;
     }

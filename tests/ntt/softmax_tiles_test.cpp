@@ -38,6 +38,14 @@ TYPED_TEST(SoftmaxTiles, ManyRows) {
     for (const int64_t cut : {int64_t{110}, rows + 20}) check<kTile, TypeParam>({rows, rows + 20, 40}, cut);
 }
 
+TYPED_TEST(SoftmaxTiles, MaskedValuesNeedNotBeFinite) {
+    for (const int64_t cut : {1, 8, 37}) {
+        check_masked_values<kTile.lanes>({5, 90, 19}, cut, 0x1p-8, [](auto... arguments) {
+            softmax_step_tiles<kTile, TypeParam>(arguments...);
+        });
+    }
+}
+
 TYPED_TEST(SoftmaxTiles, NothingSeenIsTheIdentity) {
     Buffers<16, int64_t> b(2, 9, 9);
     softmax_init<16>(2, 9, b.state);

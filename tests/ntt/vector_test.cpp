@@ -46,6 +46,14 @@ bool lane_of_mask(M m, int i) {
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
+// The rule of the notation: NaN stays, of equal numbers the first.
+float smaller(float a, float b) {
+    return std::isnan(a) || a < b ? a : std::isnan(b) || b < a ? b : a;
+}
+float larger(float a, float b) {
+    return std::isnan(a) || a > b ? a : std::isnan(b) || b > a ? b : a;
+}
+
 // Operands that meet in every lane: whole numbers, ties, zeros, infinities, NaN, and the ends of the range.
 std::vector<float> interesting(int64_t n, uint64_t seed) {
     const std::vector<float> special = {0.0f, -0.0f, 0.5f, -0.5f,  1.5f, 2.5f, -2.5f, 8388607.5f,
@@ -78,9 +86,12 @@ TYPED_TEST(VectorOfFloat, ArithmeticIsThatOfScalars) {
             EXPECT_TRUE(same(lane(-x, i), -p));
             EXPECT_TRUE(same(lane(2.0f * x, i), 2.0f * p));
             EXPECT_TRUE(same(lane(x - 1.0f, i), p - 1.0f));
-            EXPECT_TRUE(same(lane(min(x, y), i), p < q ? p : q)) << p << " " << q;
-            EXPECT_TRUE(same(lane(max(x, y), i), p > q ? p : q)) << p << " " << q;
-            EXPECT_TRUE(same(lane(max(x, 0.0f), i), p > 0.0f ? p : 0.0f)) << p;
+            EXPECT_TRUE(same(lane(min(x, y), i), smaller(p, q))) << p << " " << q;
+            EXPECT_TRUE(same(lane(max(x, y), i), larger(p, q))) << p << " " << q;
+            EXPECT_TRUE(same(lane(max(x, 0.0f), i), larger(p, 0.0f))) << p;
+            EXPECT_TRUE(same(lane(min(-0.0f, x), i), smaller(-0.0f, p))) << p;
+            EXPECT_TRUE(same(lane(at_most(4.0f, x), i), smaller(4.0f, p))) << p;
+            EXPECT_TRUE(same(lane(at_least(-2.0f, x), i), larger(-2.0f, p))) << p;
             EXPECT_TRUE(same(lane(abs(x), i), std::fabs(p)));
             EXPECT_TRUE(same(lane(round(x), i), std::nearbyint(p))) << p;
             if (kHasFma)
@@ -255,6 +266,8 @@ TYPED_TEST(VectorOfInt, ArithmeticIsThatOfScalars) {
         EXPECT_EQ(lane(floor_div(x, 8), i), static_cast<int32_t>(std::floor(p / 8.0)));
         EXPECT_EQ(lane(floor_mod(x, 7), i), ((p % 7) + 7) % 7);
         EXPECT_EQ(lane(floor_div(x, y), i), static_cast<int32_t>(std::floor(static_cast<double>(p) / q)));
+        EXPECT_EQ(lane(floor_div(x, -y), i), static_cast<int32_t>(std::floor(static_cast<double>(p) / -q)));
+        EXPECT_EQ(lane(floor_mod(x, -y), i), p - lane(floor_div(x, -y), i) * -q);
     }
     EXPECT_EQ(fold_max(x), *std::max_element(a.begin(), a.end()));
 }

@@ -100,5 +100,33 @@ TEST(CheckIndices, EveryRepetitionOfAConstantIsChecked) {
     EXPECT_NE(problem(constant, {{0, 0, 0, 0}, {3, 3, 3, 4}}), "");
 }
 
+TEST(CheckIndices, AnElementIsWrittenOnce) {
+    const std::string store = graph_of(R"(    op store(t: 4, n: 2)
+    index I i32[t]
+    in X f32[t, n]
+    out Y f32[I[t], n] of [4, 2] = X
+)");
+    EXPECT_EQ(problem(store, {{3, 0, 1, 2}}), "");
+    EXPECT_EQ(problem(store, {{3, 0, 1, 3}}),
+              "g.tsr: `pick`: writes an element of `Y` twice, again at t = 3, n = 0 (the indices that choose "
+              "it must differ)");
+    EXPECT_EQ(problem(store + "    where t < 3\n", {{3, 0, 1, 3}}), "");
+}
+
+TEST(CheckIndices, OnlyReductionsFoldWhatMeets) {
+    const auto fold = [](const std::string& iterators) {
+        return graph_of("    op fold(" + iterators + R"()
+    index I i32[t]
+    in X f32[t, n]
+    out Y f32[I[t], n] of [4, 2] = sum(X)
+)");
+    };
+    EXPECT_EQ(problem(fold("t: 4, n: 2"), {{3, 0, 1, 2}}), "");
+    EXPECT_EQ(problem(fold("t*: 4, n: 2"), {{3, 0, 1, 3}}), "");
+    EXPECT_EQ(problem(fold("t: 4, n: 2"), {{3, 0, 1, 3}}),
+              "g.tsr: `pick`: writes an element of `Y` twice, again at t = 3, n = 0 (only iterators that are "
+              "marked as reductions, `i*`, fold what meets)");
+}
+
 }  // namespace
 }  // namespace tessera::programs

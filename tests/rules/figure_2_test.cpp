@@ -167,7 +167,7 @@ TermId greedy(const std::vector<size_t>& order, const Graph& graph, EGraph& resu
             has_changed = false;
             Matcher matcher(result);
             matcher.refresh();
-            for (const Match& match : matcher.find(rule.from(), 1000, rule.beside())) {
+            for (const Match& match : matcher.find(rule.from(), 1000)) {
                 if (!rule.holds(result, match)) continue;
                 EGraph next;
                 const TermId matched = EGraph::any_term(match.root);

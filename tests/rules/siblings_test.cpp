@@ -129,7 +129,7 @@ TEST(Siblings, AnyNumberBecomesOneProduct) {
                 HasSubstr("constant q_weight_and_k_weight_and_v_weight: f32[20, 16] from \"q.*\" for 0..1 "
                           "then \"k.*\" for 0..1 then \"v.*\" for 0..1 along 0 of 8, 4, 8\n"));
     EXPECT_THAT(text, Not(HasSubstr("constant q_weight:")));
-    EXPECT_THAT(print(result.blocks), HasSubstr("second-of-siblings: "));
+    EXPECT_THAT(print(result.blocks), HasSubstr("join-siblings: "));
 }
 
 TEST(Siblings, ConstantsStandBesideEachOtherAlongAnyAxis) {

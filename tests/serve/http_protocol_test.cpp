@@ -1,14 +1,17 @@
 // What the server makes of HTTP, on a model that is known by heart: its tokens are the letters a to w.
 
+#include <set>
+#include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "runtime/toy_model.h"
 #include "serve/http_client.h"
 #include "serve/running_server.h"
+#include "serve/toy_fixture.h"
 
 namespace tessera::serve {
 namespace {
@@ -19,39 +22,7 @@ using testing::Answered;
 using testing::Client;
 using testing::RunningServer;
 
-class HttpProtocol : public ::testing::Test {
-protected:
-    HttpProtocol() {
-        std::string vocabulary;
-        for (int id = 0; id < 23; ++id)
-            vocabulary += fmt::format("{}\"{}\": {}", id == 0 ? "" : ", ", static_cast<char>('a' + id), id);
-        toy_.tokenizer = {
-            {"tokenizer.json",
-             fmt::format(R"({{"version": "1.0", "added_tokens": [], "normalizer": null, "pre_tokenizer": null,
- "post_processor": null, "decoder": {{"type": "Fuse"}}, "model": {{"type": "BPE", "vocab": {{{}}}, "merges": []}}}})",
-                         vocabulary)},
-            {"chat_template.jinja",
-             "{% for m in messages %}{{ {'user': 'u', 'assistant': 'a', 'system': 's'}[m.role] }}"
-             "{{ m.content }}{% endfor %}{% if add_generation_prompt %}a{% endif %}"}};
-        toy_.write(artefact());
-    }
-    std::filesystem::path artefact() const { return folder_.path() / "toy.tsr"; }
-    /// The text after a prompt in letters.
-    std::string greedy(const std::string& prompt, size_t count) const {
-        std::vector<int32_t> tokens;
-        for (const char letter : prompt) tokens.push_back(letter - 'a');
-        std::string text;
-        for (size_t i = 0; i < count; ++i) {
-            tokens.push_back(static_cast<int32_t>(toy_.answer(tokens)));
-            text += static_cast<char>('a' + tokens.back());
-        }
-        return text;
-    }
-
-    runtime::ToyModel toy_;
-    TemporaryFolder folder_;
-    const EngineSettings settings_{.batch_invariant = false};  // the toy has no plan to ask
-};
+class HttpProtocol : public testing::ToyFixture {};
 
 TEST_F(HttpProtocol, AnswersCompletionsAndChats) {
     RunningServer server(artefact(), settings_);
@@ -119,10 +90,19 @@ TEST_F(HttpProtocol, OtherEndpoints) {
     EXPECT_EQ(client.get("/health").body, R"({"status":"ok"})");
     EXPECT_EQ(client.get("/v1/models").json()["data"][0]["id"], "toy");
     EXPECT_EQ(client.get("/v1/models/t%6Fy?x=1").json()["context_length"], 128);
+    EXPECT_EQ(client.get("/v1/models/").json()["data"][0]["id"], "toy");
+    EXPECT_EQ(client.get("/v1/models/toy/").json()["id"], "toy");
+    EXPECT_EQ(client.get("http://any.host:1/v1/models?x").json()["data"][0]["id"], "toy");
     EXPECT_EQ(client.get("/v1/models/other").status, 404);
-    EXPECT_EQ(client.post("/v1/embeddings", {{"input", "a"}}).status, 501);
+    const Answered embedding = client.post("/v1/embeddings", {{"input", "a"}});
+    EXPECT_EQ(embedding.status, 501);
+    EXPECT_THAT(embedding.body, HasSubstr("compile --embeddings"));
     EXPECT_EQ(client.get("/").status, 404);
-    EXPECT_EQ(client.get("/v1/completions").status, 405);
+    const Answered wrong_method = client.get("/v1/completions");
+    EXPECT_EQ(wrong_method.status, 405);
+    EXPECT_EQ(wrong_method.header("Allow"), "POST, OPTIONS");
+    EXPECT_EQ(Client(server.port()).post("/health", {}).header("Allow"), "GET, HEAD, OPTIONS");
+    EXPECT_THAT(wrong_method.header("Date"), ::testing::EndsWith(" GMT"));
     (void)client.post("/v1/completions", {{"prompt", "abc"}, {"max_tokens", 2}});
     const std::string metrics = client.get("/metrics").body;
     EXPECT_THAT(metrics, HasSubstr("\ntessera_requests_total{outcome=\"finished\"} 1\n"));
@@ -133,7 +113,8 @@ TEST_F(HttpProtocol, OtherEndpoints) {
 TEST_F(HttpProtocol, AsksForItsKey) {
     RunningServer server(artefact(), settings_, {.api_key = "secret"});
     Client client(server.port());
-    EXPECT_EQ(client.get("/v1/models", "Authorization: Bearer secret\r\n").status, 200);
+    for (const char* scheme : {"Bearer", "bearer", "BEARER"})
+        EXPECT_EQ(client.get("/v1/models", fmt::format("Authorization: {} secret\r\n", scheme)).status, 200);
     for (const char* header :
          {"", "Authorization: Bearer secre\r\n", "Authorization: Bearer secretsecret\r\n",
           "Authorization: Bearer \r\n", "Authorization: secret\r\n"}) {
@@ -144,15 +125,23 @@ TEST_F(HttpProtocol, AsksForItsKey) {
     EXPECT_EQ(client.get("/health").status, 200);
 }
 
-TEST_F(HttpProtocol, RefusesMoreThanTheQueueHolds) {
+TEST_F(HttpProtocol, ARequestLargerThanTheQueueIsServedInTurns) {
     RunningServer server(artefact(), {.sequences = 1, .waiting = 2, .batch_invariant = false});
     Client client(server.port());
-    const Answered full =
-        client.post("/v1/completions", {{"prompt", {"a", "b", "c", "d"}}, {"max_tokens", 2}});
+    const Answered whole = client.post(
+        "/v1/completions", {{"prompt", {"a", "b", "c", "d", "e"}}, {"max_tokens", 2}, {"temperature", 0}});
+    ASSERT_EQ(whole.status, 200) << whole.body;
+    ASSERT_EQ(whole.json()["choices"].size(), 5U);
+    EXPECT_EQ(whole.json()["choices"][4]["text"], greedy("e", 2));
+
+    Client large(server.port());
+    const Json many = {{"prompt", std::vector<std::string>(2048, "a")}, {"max_tokens", 100}};
+    large.send_post("/v1/completions", many.dump());
+    while (server.engine().statistics().waiting < 3) std::this_thread::yield();
+    const Answered full = client.post("/v1/completions", {{"prompt", "a"}, {"max_tokens", 2}});
     EXPECT_EQ(full.status, 503);
     EXPECT_EQ(full.header("Retry-After"), "1");
     EXPECT_EQ(full.json()["error"]["code"], "queue_full");
-    EXPECT_EQ(client.post("/v1/completions", {{"prompt", {"a", "b", "c"}}, {"max_tokens", 2}}).status, 200);
 }
 
 TEST_F(HttpProtocol, RefusesRequestsThatCannotBeComputed) {
@@ -216,6 +205,81 @@ TEST_F(HttpProtocol, BodiesThatAreAskedForAndRequestsAtOnce) {
     EXPECT_EQ(client.read_answer().status, 200);
     for (int i = 0; i < 3; ++i) client.send(post + "\r\n" + body);
     for (int i = 0; i < 3; ++i) EXPECT_EQ(client.read_answer().status, 200);
+}
+
+TEST_F(HttpProtocol, EveryChoiceHasItsOwnDraws) {
+    RunningServer server(artefact(), settings_);
+    Client client(server.port());
+    const auto texts = [&](const Json& seed) {
+        const Json body = {{"prompt", std::vector<std::string>(8, "cab")},
+                           {"max_tokens", 30},
+                           {"temperature", 3},
+                           {"seed", seed}};
+        const Answered answer = client.post("/v1/completions", body);
+        EXPECT_EQ(answer.status, 200) << answer.body;
+        const Json json = answer.json();
+        std::vector<std::string> all;
+        for (const Json& choice : json["choices"]) all.push_back(choice["text"]);
+        return all;
+    };
+    for (const Json& seed : {Json(), Json(5)}) {
+        const std::vector<std::string> all = texts(seed);
+        EXPECT_EQ(std::set<std::string>(all.begin(), all.end()).size(), 8U);
+    }
+    EXPECT_EQ(texts(5), texts(5));
+    EXPECT_NE(texts(Json()), texts(Json()));
+    const Json alone = {{"prompt", "cab"}, {"max_tokens", 30}, {"temperature", 3}, {"seed", 5}};
+    EXPECT_EQ(client.post("/v1/completions", alone).json()["choices"][0]["text"], texts(5).at(0));
+}
+
+TEST_F(HttpProtocol, TheDrawnTokenIsAmongTheAlternatives) {
+    RunningServer server(artefact(), settings_);
+    Client client(server.port());
+    for (const int count : {0, 1, 3}) {
+        const Json body = {
+            {"prompt", "cab"}, {"max_tokens", 40}, {"temperature", 5}, {"seed", 3}, {"logprobs", count}};
+        const Json logs = client.post("/v1/completions", body).json()["choices"][0]["logprobs"];
+        ASSERT_EQ(logs["tokens"].size(), 40U);
+        EXPECT_EQ(logs["text_offset"][0], 3);  // behind the prompt
+        EXPECT_EQ(logs["text_offset"][39], 42);
+        for (size_t i = 0; i < 40; ++i) {
+            const Json& top = logs["top_logprobs"][i];
+            EXPECT_EQ(top.value(logs["tokens"][i].get<std::string>(), 1.0), logs["token_logprobs"][i]);
+            EXPECT_TRUE(top.size() == static_cast<size_t>(count) ||
+                        top.size() == static_cast<size_t>(count) + 1);
+        }
+    }
+}
+
+TEST_F(HttpProtocol, PagesOfOtherOrigins) {
+    ServerSettings settings;
+    settings.origins = {"https://chat.example"};
+    RunningServer server(artefact(), settings_, {.api_key = "secret"}, settings);
+    Client client(server.port());
+    const auto ask = [&](const std::string& origin) {
+        client.send(
+            fmt::format("OPTIONS /v1/chat/completions HTTP/1.1\r\nHost: x\r\nOrigin: {}\r\n"
+                        "Access-Control-Request-Method: POST\r\n"
+                        "Access-Control-Request-Headers: authorization,content-type\r\n\r\n",
+                        origin));
+        const Answered answer = client.read_answer();
+        EXPECT_EQ(answer.status, 204);
+        EXPECT_EQ(answer.header("Access-Control-Allow-Headers"), "authorization,content-type");
+        EXPECT_THAT(answer.header("Access-Control-Allow-Methods"), HasSubstr("POST"));
+        return answer.header("Access-Control-Allow-Origin");
+    };
+    for (const char* allowed : {"http://localhost:3000", "https://localhost", "http://127.0.0.1:80",
+                                "http://[::1]:5173", "https://chat.example"}) {
+        EXPECT_EQ(ask(allowed), allowed);
+        const Answered answer = client.get("/v1/models", fmt::format("Origin: {}\r\n", allowed));
+        EXPECT_EQ(answer.status, 401);  // which the page can read
+        EXPECT_EQ(answer.header("Access-Control-Allow-Origin"), allowed);
+        EXPECT_EQ(answer.header("Vary"), "Origin");
+    }
+    for (const char* other :
+         {"https://example.org", "http://localhost.example", "null", "https://chat.example.org",
+          "http://localhost@example.org", "http://chat.example"})
+        EXPECT_EQ(ask(other), "") << other;
 }
 
 }  // namespace

@@ -177,7 +177,10 @@ TEST(ShippedModel, LogProbabilitiesOfPromptAndText) {
         text += found["tokens"][i].get<std::string>();
         if (i == 0) continue;
         EXPECT_LE(found["token_logprobs"][i], 0);
-        EXPECT_EQ(found["top_logprobs"][i].size(), 2U);
+        // The token itself is there beside the likeliest ones.
+        EXPECT_TRUE(found["top_logprobs"][i].size() == 2U || found["top_logprobs"][i].size() == 3U);
+        EXPECT_EQ(found["top_logprobs"][i][found["tokens"][i].get<std::string>()],
+                  found["token_logprobs"][i]);
         if (i + 4 < count) continue;
         // Greedy: the token is the likeliest one.
         double best = -1e9;
@@ -187,6 +190,54 @@ TEST(ShippedModel, LogProbabilitiesOfPromptAndText) {
     }
     EXPECT_THAT(text, HasSubstr("61 + 93 ="));
     EXPECT_THAT(choice["text"], ::testing::StartsWith("61 + 93 ="));
+}
+
+/// Harnesses ask for one token behind the text that they score, and leave the last entry out.
+TEST(ShippedModel, TheTokenThatEndsATextHasAnEntry) {
+    RunningServer server(testing::shipped_artefact());
+    Client client(server.port());
+    int ended = 0;
+    for (const char* prompt : {"61 + 93 = 154", "61 + 93 = 15", "1 + 1 = 7"}) {
+        const Json answer = client
+                                .post("/v1/completions", {{"prompt", prompt},
+                                                          {"max_tokens", 1},
+                                                          {"temperature", 0},
+                                                          {"echo", true},
+                                                          {"logprobs", 1}})
+                                .json();
+        const Json& choice = answer["choices"][0];
+        const size_t tokens = answer["usage"]["prompt_tokens"];
+        EXPECT_EQ(choice["logprobs"]["tokens"].size(), tokens + 1) << answer;
+        const bool has_ended = choice["finish_reason"] == "stop";
+        ended += has_ended;
+        if (has_ended) {
+            EXPECT_EQ(choice["text"], prompt);
+        }
+    }
+    EXPECT_GT(ended, 0);
+}
+
+TEST(ShippedModel, TalksWithOneSystemPromptAreKeptEach) {
+    RunningServer server(testing::shipped_artefact());
+    Client client(server.port());
+    const std::string system = "count down from eighty-nine to eighty-three: sort 4 3 8 3 4: ";
+    std::vector<std::string> talks = {system + "a: one two three ", system + "b: nine eight seven "};
+    std::vector<int> lengths(2);
+    for (int turn = 0; turn < 3; ++turn)
+        for (size_t talk = 0; talk < talks.size(); ++talk) {
+            const Json answer = client
+                                    .post("/v1/completions", {{"prompt", talks[talk]},
+                                                              {"max_tokens", 8},
+                                                              {"temperature", 0},
+                                                              {"grammar", "root ::= [a-z ]{900}"}})
+                                    .json();
+            const Json& usage = answer["usage"];
+            if (turn > 0) {
+                EXPECT_GE(usage["prompt_tokens_details"]["cached_tokens"], lengths[talk] - 16) << answer;
+            }
+            lengths[talk] = usage["prompt_tokens"];
+            talks[talk] += answer["choices"][0]["text"].get<std::string>() + " one two ";
+        }
 }
 
 }  // namespace

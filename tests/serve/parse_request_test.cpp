@@ -56,6 +56,12 @@ TEST(ParseRequest, GrammarsAndSchemas) {
     EXPECT_TRUE(schema.text.grammar->accepts(R"({"z": 1, "a": null})"));
     EXPECT_FALSE(schema.text.grammar->accepts(R"({"a": null, "z": 1})"));
     EXPECT_FALSE(parse_chat(messages + R"({"type": "text"}})").text.grammar);
+    // As clients of llama.cpp write it.
+    const ChatRequest other = parse_chat(messages + R"({"type": "json_object", "schema": {"type": "object",
+        "properties": {"z": {"type": "integer"}, "a": {"const": null}}, "required": ["z", "a"],
+        "additionalProperties": false}}})");
+    EXPECT_TRUE(other.text.grammar->accepts(R"({"z": 1, "a": null})"));
+    EXPECT_FALSE(other.text.grammar->accepts(R"({"a": null, "z": 1})"));
 }
 
 TEST(ParseRequest, GrammarsThatAreWrong) {
@@ -140,6 +146,34 @@ TEST(ParseRequest, WhatTheServerDoesNotHaveIsRefusedByName) {
            "messages[0].content[0].type", "text alone");
 }
 
+TEST(ParseRequest, WhatOrdinaryClientsSendIsAccepted) {
+    for (const char* fields :
+         {R"("reasoning_effort": "low")", R"("verbosity": "high")", R"("prediction": null)",
+          R"("audio": null)", R"("web_search_options": null)", R"("a_field_of_tomorrow": null)",
+          R"("top_logprobs": 0)", R"("logprobs": null, "top_logprobs": null)",
+          R"("functions": [], "function_call": "none")",
+          R"("prediction": {"type": "content", "content": "a guess"})", R"("n": 1.0, "stop": null)",
+          R"("modalities": ["text"], "logit_bias": {}, "stop": [], "seed": null, "max_tokens": null)",
+          R"("response_format": null, "stream_options": null, "tools": null, "tool_choice": "auto")"})
+        (void)parse_chat(R"({"messages": [{"role": "user", "content": "a"}], )" + std::string(fields) + "}");
+    EXPECT_EQ(chat_refusal(R"("audio": {"voice": "x"})").param, "audio");
+    EXPECT_EQ(chat_refusal(R"("web_search_options": {})").param, "web_search_options");
+    EXPECT_EQ(chat_refusal(R"("reasoning_effort": 3)").param, "reasoning_effort");
+}
+
+TEST(ParseRequest, WholeNumbersHoweverTheyAreWritten) {
+    const CompletionRequest request = parse_completion(
+        R"({"prompt": [[1.0, 2e0]], "max_tokens": 1e9, "seed": 1.0, "logprobs": 2.0, "top_k": 4.0})");
+    EXPECT_THAT(request.prompts, ElementsAre(Prompt(std::vector<TokenId>{1, 2})));
+    EXPECT_EQ(request.text.max_tokens, 1'000'000'000);
+    EXPECT_EQ(request.text.seed, 1U);
+    EXPECT_EQ(request.text.likeliest, 2);
+    EXPECT_EQ(request.text.sampling.top_k, 4);
+    EXPECT_EQ(parse_completion(R"({"prompt": "a", "max_tokens": 2147483647})").text.max_tokens, 2147483647);
+    EXPECT_THAT(completion_refusal(R"("max_tokens": 3.5)").message, HasSubstr("is 3.5, expected an integer"));
+    EXPECT_EQ(completion_refusal(R"("seed": 1e300)").param, "seed");
+}
+
 TEST(ParseRequest, WrongFieldsAreNamed) {
     const auto expect = [](const ApiError& error, const std::string& param) {
         EXPECT_EQ(error.status, 400);
@@ -181,7 +215,7 @@ TEST(ParseRequest, ErrorsAreInTheFormOfOpenAi) {
 TEST(ParseRequest, Embeddings) {
     const EmbeddingRequest plain = parse_embedding(R"({"input": "Once", "model": "m", "user": "u"})");
     EXPECT_THAT(plain.inputs, ElementsAre(Prompt("Once")));
-    EXPECT_EQ(plain.pooling, Pooling::kMean);
+    EXPECT_EQ(plain.pooling, std::nullopt);
     EXPECT_FALSE(plain.is_base64 || plain.dimensions);
     const EmbeddingRequest all = parse_embedding(
         R"({"input": ["a", [1, 2]], "encoding_format": "base64", "pooling": "last", "dimensions": 8})");

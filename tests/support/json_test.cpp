@@ -40,6 +40,13 @@ TEST(Json, BrokenTextIsRefusedWithItsPosition) {
     EXPECT_LT(error_of_text("[1, " + std::string(5000, 'x')).size(), 200u) << "however long a word is";
 }
 
+TEST(Json, WhatIsWrongWithALongTextIsSaidWhole) {
+    const std::string text = "{\"prompt\": \"" + std::string(500, 'a') + "\\ud83d\"}";
+    EXPECT_THAT(error_of_text(text),
+                AllOf(HasSubstr("surrogate U+D800..U+DBFF must be followed by U+DC00..U+DFFF; last read: "),
+                      ::testing::SizeIs(::testing::Le(400U))));
+}
+
 TEST(Json, BoundsHoldBeforeAndWhileItIsBuilt) {
     EXPECT_THAT(error_of_text(std::string(100, '[')), HasSubstr("nested more than 32"));
     EXPECT_THAT(error_of_text("[1, 2, 3]", {.values = 3}), HasSubstr("more than the 3 values"));

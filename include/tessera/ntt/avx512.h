@@ -36,10 +36,10 @@ inline constexpr int kRoundToNearestEven = 0;  // _MM_FROUND_TO_NEAREST_INT
 [[gnu::always_inline]] inline F32x16 sqrt(F32x16 a) {
     return __builtin_ia32_sqrtps512_mask(a, a, kAll, kCurrentRounding);
 }
-[[gnu::always_inline]] inline F32x16 min(F32x16 a, F32x16 b) {
+[[gnu::always_inline]] inline F32x16 min_or_second(F32x16 a, F32x16 b) {
     return __builtin_ia32_minps512_mask(a, b, a, kAll, kCurrentRounding);
 }
-[[gnu::always_inline]] inline F32x16 max(F32x16 a, F32x16 b) {
+[[gnu::always_inline]] inline F32x16 max_or_second(F32x16 a, F32x16 b) {
     return __builtin_ia32_maxps512_mask(a, b, a, kAll, kCurrentRounding);
 }
 #endif

@@ -53,16 +53,18 @@ constexpr int64_t ceil_div(int64_t a, int64_t b) {
     return (a + b - 1) / b;
 }
 
-/// Division towards minus infinity, b > 0: `div` of an access map.
+/// Division towards minus infinity, b not 0: `div` of an access map.
 template <std::integral T>
 constexpr T floor_div(T a, T b) {
-    return static_cast<T>(a / b - (a % b < 0 ? 1 : 0));
+    const T rest = a % b;
+    return static_cast<T>(a / b - (rest != 0 && (rest < 0) != (b < 0) ? 1 : 0));
 }
 
-/// The remainder of floor_div, in [0, b): `mod` of an access map.
+/// What floor_div leaves, of the sign of b: `mod` of an access map.
 template <std::integral T>
 constexpr T floor_mod(T a, T b) {
-    return static_cast<T>(a % b + (a % b < 0 ? b : 0));
+    const T rest = a % b;
+    return static_cast<T>(rest + (rest != 0 && (rest < 0) != (b < 0) ? b : 0));
 }
 
 }  // namespace tessera::ntt

@@ -9,6 +9,7 @@
 
 #include "tessera/ntt/math/erf.h"
 #include "tessera/ntt/math/exp.h"
+#include "tessera/ntt/math/floor_division.h"
 #include "tessera/ntt/math/log.h"
 #include "tessera/ntt/math/sigmoid.h"
 #include "tessera/ntt/math/sqrt.h"

@@ -2,8 +2,7 @@
 
 #include <arm_neon.h>
 
-// AArch64. Minimum and maximum stay with the portable form: vminq and vmaxq give NaN where the others give
-// the second operand.
+// AArch64.
 
 namespace tessera::ntt {
 
@@ -18,6 +17,13 @@ namespace native {
 }
 [[gnu::always_inline]] inline float32x2_t fma(float32x2_t a, float32x2_t b, float32x2_t c) {
     return vfma_f32(c, a, b);
+}
+// FMIN and FMAX keep NaN, and order zeros by their signs: of equal numbers the first is chosen before.
+[[gnu::always_inline]] inline float32x4_t min(float32x4_t a, float32x4_t b) {
+    return vbslq_f32(vcleq_f32(a, b), a, vminq_f32(a, b));
+}
+[[gnu::always_inline]] inline float32x4_t max(float32x4_t a, float32x4_t b) {
+    return vbslq_f32(vcgeq_f32(a, b), a, vmaxq_f32(a, b));
 }
 [[gnu::always_inline]] inline float32x4_t sqrt(float32x4_t a) {
     return vsqrtq_f32(a);

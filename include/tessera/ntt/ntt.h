@@ -10,6 +10,7 @@
 #include "tessera/ntt/contract_tiles.h"
 #include "tessera/ntt/fold.h"
 #include "tessera/ntt/group.h"
+#include "tessera/ntt/integers.h"
 #include "tessera/ntt/mask.h"
 #include "tessera/ntt/math.h"
 #include "tessera/ntt/memory.h"

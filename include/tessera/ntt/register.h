@@ -73,16 +73,30 @@ template <class R>
     }
 }
 
-/// a < b ? a : b: the second operand if one is NaN.
+/// a < b ? a : b: the second operand if one is NaN or both are equal. One instruction on x86.
 template <class R>
-[[gnu::always_inline]] inline R min(R a, R b) {
+[[gnu::always_inline]] inline R min_or_second(R a, R b) {
     return a < b ? a : b;
 }
 
-/// a > b ? a : b: the second operand if one is NaN.
+/// a > b ? a : b: the second operand if one is NaN or both are equal.
+template <class R>
+[[gnu::always_inline]] inline R max_or_second(R a, R b) {
+    return a > b ? a : b;
+}
+
+/// The smaller number, the first of equal ones (zeros of both signs), NaN if one is NaN.
+template <class R>
+[[gnu::always_inline]] inline R min(R a, R b) {
+    const R smaller = min_or_second(b, a);  // a where one is NaN
+    return b == b ? smaller : b;
+}
+
+/// The larger number, the first of equal ones, NaN if one is NaN.
 template <class R>
 [[gnu::always_inline]] inline R max(R a, R b) {
-    return a > b ? a : b;
+    const R larger = max_or_second(b, a);
+    return b == b ? larger : b;
 }
 
 /// Lanes before `n` from memory, the others from `rest`; reads nothing beyond p[n - 1]. 0 <= n.

@@ -2,6 +2,7 @@
 
 #include "tessera/ntt/contract.h"
 #include "tessera/ntt/fold.h"
+#include "tessera/ntt/mask.h"
 #include "tessera/ntt/math/exp.h"
 
 // The monoid softmax_sum (ir/definition.h): a triple (M, L, A) for each row i, with M the maximum
@@ -75,19 +76,23 @@ struct Rescaled {
     }
 };
 
-/// Turns the scores of `rows` rows into weights e^(P - m'), m' the new maximum, and updates M and L; scale[i]
-/// becomes e^(M - m'), by which A has to be scaled. `origin`: room for as many numbers. The weights lie where
-/// the scores did, as bf16 at the beginning of their rows with kBF16. No row waits for another, nor its
-/// weights for the latency of its scale.
-template <int L, SoftmaxWeights Weights, Extent R, Extent S>
-inline void softmax_rows(R rows, S s_extent, float* scores, int64_t stride, float* maximum, float* sum,
-                         float* scale, float* origin) {
+/// Updates M of `rows` rows by their scores. origin[i]: what to subtract from the scores of row i; scale[i]
+/// becomes e^(M - origin), M as it was, by which L and A have to be scaled. No row waits for another. Whether
+/// a score is -inf.
+template <int L, Extent R, Extent S>
+inline bool softmax_maxima(R rows, S s_extent, const float* scores, int64_t stride, float* maximum,
+                           float* scale, float* origin) {
     using V = Vector<float, L>;
     constexpr float kMasked = -__builtin_inff();
+    V least = broadcast<V>(0.0f);
     for (int64_t i = 0; i < rows; ++i) {
         V largest = broadcast<V>(kMasked);
         for_groups<L>(s_extent, [&](int64_t s, auto count) {
-            largest = max(largest, load_group<V>(scores + i * stride + s, count, kMasked));
+            const V score = load_group<V>(scores + i * stride + s, count, kMasked);
+            largest = max(largest, score);
+            least = fold_group(
+                count, map<V>([](auto x, auto y) { return native::min_or_second(x, y); }, score, least),
+                least);
         });
         const float old_maximum = maximum[i];
         maximum[i] = max(fold_max(largest), old_maximum);
@@ -97,6 +102,16 @@ inline void softmax_rows(R rows, S s_extent, float* scores, int64_t stride, floa
     for_groups<L>(rows, [&](int64_t i, auto count) {
         store_group(scale + i, exp(load_group<V>(scale + i, count, kMasked)), count);
     });
+    return fold_min(least) == kMasked;
+}
+
+/// Turns the scores of `rows` rows into weights e^(P - origin) and updates L. The weights lie where the
+/// scores did, as bf16 at the beginning of their rows with kBF16, and do not wait for the latency of a scale.
+template <int L, SoftmaxWeights Weights, Extent R, Extent S>
+inline void softmax_weights(R rows, S s_extent, float* scores, int64_t stride, float* sum, const float* scale,
+                            const float* origin) {
+    using V = Vector<float, L>;
+    constexpr float kMasked = -__builtin_inff();
     for (int64_t i = 0; i < rows; ++i) {
         V weights = broadcast<V>(0.0f);
         for_groups<L>(s_extent, [&](int64_t s, auto count) {
@@ -114,14 +129,65 @@ inline void softmax_rows(R rows, S s_extent, float* scores, int64_t stride, floa
     }
 }
 
+/// Whether all values V[s, d] are numbers. 0 times anything else is NaN.
+template <int L, Extent S, Extent D, class Values>
+[[gnu::noinline]] bool are_finite(S s_extent, D d_extent, Values values) {
+    using V = Vector<float, L>;
+    constexpr int64_t kSums = 4;  // that do not wait for each other
+    V sums[kSums];
+    for (V& sum : sums) sum = broadcast<V>(0.0f);
+    for_groups<L>(d_extent, [&](int64_t d, auto count) {
+        const auto add = [&](V& sum, int64_t s) {
+            sum = fma(values.template load<V>(d / L, s, count), broadcast<V>(0.0f), sum);
+        };
+        int64_t s = 0;
+        for (; s + kSums <= s_extent; s += kSums)
+            for (int64_t j = 0; j < kSums; ++j) add(sums[j], s + j);
+        for (; s < s_extent; ++s) add(sums[0], s);
+    });
+    const V zero = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    return all(zero == zero);
+}
+
+/// What softmax_weights and the product with the values do, where 0 times a value would not be 0: what has
+/// the score -inf is left out.
+template <int L, SoftmaxWeights Weights, Extent R, Extent S, Extent D, class Values, class Value>
+[[gnu::noinline, gnu::cold]] void add_executed(R rows, S s_extent, D d_extent, float* scores, int64_t stride,
+                                               float* sum, const float* scale, const float* origin,
+                                               Values values, Value value) {
+    using V = Vector<float, L>;
+    for (int64_t i = 0; i < rows; ++i) {
+        float* const row = scores + i * stride;
+        float weights = 0.0f;
+        for (int64_t s = 0; s < s_extent; ++s) {
+            const bool is_executed = row[s] != -__builtin_inff();
+            const float weight = exp(row[s] - origin[i]);
+            if (is_executed) weights += weight;
+            const float factor = Weights == SoftmaxWeights::kF32 ? weight : rounded<bf16>(weight);
+            row[s] = is_executed ? factor : -1.0f;
+        }
+        sum[i] = fma(sum[i], scale[i], weights);
+        for_groups<L>(d_extent, [&](int64_t d, auto count) {
+            V result = value.template start<V>(i, d / L, count) * scale[i];
+            for (int64_t s = 0; s < s_extent; ++s) {
+                if (row[s] < 0.0f) continue;
+                result = fma(broadcast<V>(row[s]), values.template load<V>(d / L, s, count), result);
+            }
+            value.finish(i, d / L, result, count);
+        });
+    }
+}
+
 /// Turns the scores of all rows into weights, some rows after the other, and calls add(rows, weights, value,
 /// scale) for each part: the number of rows, their weights as an A, their rows of A in the state, and the
 /// factors by which these have to be scaled before the weighted values are added. The scales wait on the
-/// stack; only a large or unknown number of rows is cut, at `MostRows`.
-template <int L, SoftmaxWeights Weights, int64_t MostRows, Extent I, Extent S, Extent SP, class SI, class SG,
-          class F>
-[[gnu::always_inline]] inline void for_weights(I i_extent, S s_extent, float* scores, SP stride_score,
-                                               SoftmaxState<SI, SG> state, F add) {
+/// stack; only a large or unknown number of rows is cut, at `MostRows`. Where a score is -inf and a value is
+/// no number these are added here.
+template <int L, SoftmaxWeights Weights, int64_t MostRows, Extent I, Extent S, Extent D, Extent SP,
+          class Values, class SI, class SG, class F>
+[[gnu::always_inline]] inline void for_weights(I i_extent, S s_extent, D d_extent, float* scores,
+                                               SP stride_score, Values values, SoftmaxState<SI, SG> state,
+                                               F add) {
     const auto stride = StoredExtent<SP>(stride_score);
     constexpr bool kAtOnce = kIsStatic<I> && StoredExtent<I>{} <= 1024;
     constexpr int64_t kRows = kAtOnce ? int64_t{StoredExtent<I>{}} : MostRows;
@@ -137,8 +203,16 @@ template <int L, SoftmaxWeights Weights, int64_t MostRows, Extent I, Extent S, E
             }
         }();
         float* const tile = scores + first * stride;
-        softmax_rows<L, Weights>(rows_here, s_extent, tile, stride, state.maximum + first, state.sum + first,
-                                 scale, origin);
+        auto value = state.value;
+        value.data += first * value.stride_m;
+        const bool is_masked =
+            softmax_maxima<L>(rows_here, s_extent, tile, stride, state.maximum + first, scale, origin);
+        if (is_masked && !are_finite<L>(s_extent, d_extent, values)) {
+            add_executed<L, Weights>(rows_here, s_extent, d_extent, tile, stride, state.sum + first, scale,
+                                     origin, values, value);
+            continue;
+        }
+        softmax_weights<L, Weights>(rows_here, s_extent, tile, stride, state.sum + first, scale, origin);
         const auto weights = [&] {
             if constexpr (Weights == SoftmaxWeights::kBF16) {
                 return rows(reinterpret_cast<const bf16*>(tile), stride * Int<2>{}, Int<1>{});
@@ -146,8 +220,6 @@ template <int L, SoftmaxWeights Weights, int64_t MostRows, Extent I, Extent S, E
                 return rows(tile, stride, Int<1>{});
             }
         }();
-        auto value = state.value;
-        value.data += first * value.stride_m;
         add(rows_here, weights, value, scale);
     }
 }
@@ -169,9 +241,9 @@ inline void softmax_init(I i_extent, D d_extent, SoftmaxState<SI, SG> state) {
 
 /// Adds one tile of scores P[i, s], i < I, s < S, and its values V[s, d], d < D, to the state:
 ///     m' = max(M, max_s P),  (L, A) = (L, A) * e^(M - m') + sum_s e^(P[s] - m') * (1, V[s]),  M = m'.
-/// Masked scores are -inf; a row in which everything was masked so far stays (-inf, 0, 0). P[i, s] is at
-/// scores + i*stride_score + s and is overwritten by the weights. `values` has n = d and k = s, in any type;
-/// weights of masked scores are 0, so their values must be finite. A is scaled while it is loaded into the
+/// Masked scores are -inf, and their values are nothing, be they infinite or NaN; a row in which everything
+/// was masked so far stays (-inf, 0, 0). P[i, s] is at scores + i*stride_score + s and is overwritten by the
+/// weights. `values` has n = d and k = s, in any type. A is scaled while it is loaded into the
 /// accumulators of `Tile`. The values are multiplied by the nearest `Weight`, float or bf16; L adds the
 /// unrounded weights. With `dot` of the tile it is bf16, and so are the values.
 template <ContractTile Tile, class Weight = float, Extent I, Extent S, Extent D, Extent SP, class Values,
@@ -184,7 +256,7 @@ inline void softmax_step(I i_extent, S s_extent, D d_extent, float* scores, SP s
     constexpr auto kWeights = std::same_as<Weight, float> ? kF32 : Tile.dot ? kBF16 : kRounded;
     // Rows are cut at a multiple of the register block.
     detail::for_weights<Tile.lanes, kWeights, ceil_div(64, Tile.rows) * Tile.rows>(
-        i_extent, s_extent, scores, stride_score,
+        i_extent, s_extent, d_extent, scores, stride_score, values,
         state, [&](auto rows, auto weights, auto value, const float* scale) __attribute__((always_inline)) {
             contract<detail::accumulating(Tile)>(rows, d_extent, s_extent, weights, values,
                                                  detail::Rescaled<decltype(value)>{value, scale});

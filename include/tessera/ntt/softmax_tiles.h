@@ -18,7 +18,7 @@ inline void softmax_step_tiles(I i_extent, S s_extent, D d_extent, float* scores
                                Values values, SoftmaxState<SI, SG> state) {
     using V = Vector<float, Tile.lanes>;
     detail::for_weights<Tile.lanes, detail::SoftmaxWeights::kBF16, kSoftmaxTilesRows>(
-        i_extent, s_extent, scores, stride_score, state,
+        i_extent, s_extent, d_extent, scores, stride_score, values, state,
         [&](auto rows, auto weights, auto value, const float* scale) {
             for (int64_t i = 0; i < rows; ++i) {
                 for_groups<Tile.lanes>(d_extent, [&](int64_t d, auto count) {

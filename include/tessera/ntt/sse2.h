@@ -19,10 +19,10 @@ namespace native {
     return _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(a)));
 }
 
-[[gnu::always_inline]] inline __m128 min(__m128 a, __m128 b) {
+[[gnu::always_inline]] inline __m128 min_or_second(__m128 a, __m128 b) {
     return _mm_min_ps(a, b);
 }
-[[gnu::always_inline]] inline __m128 max(__m128 a, __m128 b) {
+[[gnu::always_inline]] inline __m128 max_or_second(__m128 a, __m128 b) {
     return _mm_max_ps(a, b);
 }
 

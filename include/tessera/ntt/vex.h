@@ -34,16 +34,16 @@ using Char16 __attribute__((vector_size(16))) = char;
     return __builtin_ia32_sqrtss(F32x4{a, 0, 0, 0})[0];
 }
 
-[[gnu::always_inline]] inline F32x8 min(F32x8 a, F32x8 b) {
+[[gnu::always_inline]] inline F32x8 min_or_second(F32x8 a, F32x8 b) {
     return __builtin_ia32_minps256(a, b);
 }
-[[gnu::always_inline]] inline F32x4 min(F32x4 a, F32x4 b) {
+[[gnu::always_inline]] inline F32x4 min_or_second(F32x4 a, F32x4 b) {
     return __builtin_ia32_minps(a, b);
 }
-[[gnu::always_inline]] inline F32x8 max(F32x8 a, F32x8 b) {
+[[gnu::always_inline]] inline F32x8 max_or_second(F32x8 a, F32x8 b) {
     return __builtin_ia32_maxps256(a, b);
 }
-[[gnu::always_inline]] inline F32x4 max(F32x4 a, F32x4 b) {
+[[gnu::always_inline]] inline F32x4 max_or_second(F32x4 a, F32x4 b) {
     return __builtin_ia32_maxps(a, b);
 }
 

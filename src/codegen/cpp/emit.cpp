@@ -1,7 +1,6 @@
 #include "codegen/cpp/emit.h"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <set>
 
@@ -27,7 +26,8 @@ std::string comment(std::string_view text) {
     return line + "\n";
 }
 
-/// A distinct name for every kernel, even if names composed of parts are equal.
+/// A distinct name for every kernel, even if names composed of parts are equal; behind `kernel_` and `body_`
+/// they meet no other name.
 class FunctionNames {
 public:
     explicit FunctionNames(const std::vector<movement::Program>& programs) {
@@ -35,11 +35,8 @@ public:
         for (const movement::Program& program : programs)
             for (const movement::ProgramBlock& block : program.blocks)
                 for (const movement::Kernel& kernel : block.kernels) {
-                    std::string block_name = block.name;
-                    std::ranges::replace_if(
-                        block_name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
                     const std::string wanted =
-                        fmt::format("{}_{}_{}", program.specialisation, block_name, kernel.name);
+                        fmt::format("{}_{}_{}", program.specialisation, block.name, kernel.name);
                     std::string name = wanted;
                     for (int i = 2; !taken.insert(name).second; ++i) name = fmt::format("{}_{}", wanted, i);
                     names_[&kernel] = name;
@@ -137,13 +134,13 @@ std::string functions(const std::vector<EmittedKernel>& kernels) {
         if (&first == &kernel) {
             if (same.size() > 1) out += comment(fmt::format("the body of {} kernels", same.size()));
             out += fmt::format(
-                "[[gnu::noinline]] void {}_body([[maybe_unused]] const TesseraStep& step{}) {{\n{}{}}}\n\n",
+                "[[gnu::noinline]] void body_{}([[maybe_unused]] const TesseraStep& step{}) {{\n{}{}}}\n\n",
                 first.name, first.parameters, first.symbols, first.body);
         }
         out += comment(kernel.comment);
         out += fmt::format(
-            "void {}(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {{\n{}{}"
-            "    {}_body(step{});\n}}\n\n",
+            "void kernel_{}(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {{\n{}{}"
+            "    body_{}(step{});\n}}\n\n",
             kernel.name, kernel.symbols, kernel.pointers, first.name, kernel.arguments);
     }
     return out;
@@ -186,7 +183,7 @@ private:
             text_ += fmt::format("{}step->meet(step->team);\n", indent_);
         }
         mark(number, "kTesseraComputes");
-        text_ += fmt::format("{}{}{}(*step, {});\n", indent_,
+        text_ += fmt::format("{}{}kernel_{}(*step, {});\n", indent_,
                              kernel.alone && has_team ? "if (step->worker == 0) " : "", names_.of(kernel),
                              repeats ? "repetition" : "0");
         const std::string exchange = exchange_text(kernel, program_.workers, exchanges_, indent_);

@@ -1,6 +1,9 @@
 #include "codegen/cpp/kernel_text.h"
 
+#include <algorithm>
+
 #include "codegen/cpp/buffers.h"
+#include "codegen/cpp/integer_value.h"
 #include "support/error.h"
 
 namespace tessera::codegen::cpp {
@@ -10,6 +13,24 @@ namespace {
 const movement::Load* lanes_in_memory(const movement::ComputedFactor& factor, int64_t lanes) {
     const auto* load = std::get_if<movement::Load>(&factor.value->node);
     return load && lanes > 1 && load->lane_stride == 1 && load->guards.empty() ? load : nullptr;
+}
+
+bool reads_index(const movement::Index& index) {
+    return std::ranges::any_of(index.terms(), [](const auto& entry) {
+        const movement::Index::Atom& atom = *entry.second.atom;
+        return atom.kind == movement::Index::AtomKind::kRead ||
+               std::ranges::any_of(atom.arguments, reads_index);
+    });
+}
+
+/// Whether an element of an index operand says what is loaded.
+bool is_chosen(const movement::ValueExpr& value) {
+    if (const auto* load = std::get_if<movement::Load>(&value.node)) return reads_index(load->from.offset);
+    if (const auto* rounded = std::get_if<movement::RoundValue>(&value.node))
+        return is_chosen(*rounded->argument);
+    const auto* call = std::get_if<movement::ApplyValue>(&value.node);
+    return call &&
+           std::ranges::any_of(call->arguments, [](const movement::ValuePtr& a) { return is_chosen(*a); });
 }
 
 }  // namespace
@@ -58,11 +79,11 @@ void KernelText::emit(const movement::VectorFor& loop) {
         nested(loop.body);
         line("}");
     } else {
-        context_.valid = v + "_lanes";
+        context_.valid = "lanes_of_" + v;
         line("{");
         ++depth_;
         line(fmt::format(
-            "const auto group = [&]([[maybe_unused]] const int64_t {0}, const auto {0}_lanes) {{", v));
+            "const auto group = [&]([[maybe_unused]] const int64_t {0}, const auto lanes_of_{0}) {{", v));
         nested(loop.body);
         line("};");
         line(fmt::format("int64_t {} = {};", v, loop.begin.text()));
@@ -82,16 +103,18 @@ void KernelText::emit(const movement::If& branch) {
 }
 
 void KernelText::emit(const movement::Store& store) {
-    if (context_.lanes == 1 || store.lane_stride == 0) {
-        const std::string value = float_text(*store.value, context_, false);
-        line(store.to.element == ElementType::kF32
+    const bool has_lanes = context_.lanes > 1 && store.lane_stride != 0;
+    // Integers are stored as they are, not by way of floats.
+    const bool is_exact =
+        store.to.element == ElementType::kI32 && number_kind(*store.value) == movement::NumberKind::kInteger;
+    const std::string value = is_exact ? text_of_i32(*store.value, context_, has_lanes)
+                                       : float_text(*store.value, context_, has_lanes);
+    if (!has_lanes) {
+        line(store.to.element == ElementType::kF32 || is_exact
                  ? fmt::format("{}[{}] = {};", store.to.buffer, store.to.offset.text(), value)
                  : fmt::format("ntt::set_element({}, {}, {});", store.to.buffer, store.to.offset.text(),
                                value));
-        return;
-    }
-    const std::string value = float_text(*store.value, context_, true);
-    if (store.lane_stride == 1) {
+    } else if (store.lane_stride == 1) {
         line(fmt::format("ntt::store_group({}, {}, {});", address_text(store.to), value, context_.valid));
     } else {
         line(fmt::format("ntt::store_strided_group({}, {}, {}, {});", address_text(store.to),
@@ -113,7 +136,8 @@ void KernelText::emit(const movement::Accumulate& fold) {
     const bool has_lanes = context_.accumulators.at(fold.name).lanes > 1;
     const auto* product = std::get_if<movement::ApplyValue>(&fold.value->node);
     std::string folded;
-    if (fold.monoid == Monoid::kSum && product && product->function == Function::kMul) {
+    if (fold.monoid == Monoid::kSum && product && product->function == Function::kMul &&
+        !has_integer_arguments(*product)) {
         folded = fmt::format("ntt::fma({}, {}, {})", float_text(*product->arguments[0], context_, has_lanes),
                              float_text(*product->arguments[1], context_, has_lanes), fold.name);
     } else {
@@ -136,17 +160,21 @@ void KernelText::emit(const movement::Accumulate& fold) {
                 break;
         }
     }
+    std::string guard;
     if (fold.condition) {
         const Text condition = condition_text(*fold.condition, context_);
+        // An index of iterations that are not executed may point anywhere.
+        if (condition.has_lanes && is_chosen(*fold.value))
+            guard = fmt::format("if (ntt::any({})) ", condition.text);
         folded = condition.has_lanes
                      ? fmt::format("ntt::select({}, {}, {})", condition.text, folded, fold.name)
                      : fmt::format("{} ? {} : {}", condition.text, folded, fold.name);
     }
     const bool may_be_partial =
         has_lanes && context_.lanes > 1 && context_.valid.find("Int<") == std::string::npos;
-    line(may_be_partial
-             ? fmt::format("{0} = ntt::fold_group({1}, {2}, {0});", fold.name, context_.valid, folded)
-             : fmt::format("{} = {};", fold.name, folded));
+    line(guard + (may_be_partial ? fmt::format("{0} = ntt::fold_group({1}, {2}, {0});", fold.name,
+                                               context_.valid, folded)
+                                 : fmt::format("{} = {};", fold.name, folded)));
 }
 
 std::string KernelText::whole_address(const movement::Address& address) const {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "codegen/cpp/integer_value.h"
 #include "support/error.h"
 
 namespace tessera::codegen::cpp {
@@ -28,9 +29,7 @@ std::string float_literal(double value) {
 
 namespace {
 
-std::string in_parentheses(const std::string& text) {
-    return text.find(' ') == std::string::npos ? text : "(" + text + ")";
-}
+using Kind = movement::NumberKind;
 
 Text as_float(Text value, const ValueContext& context) {
     if (value.kind == Kind::kFloat) return value;
@@ -52,9 +51,7 @@ std::string widened(const Text& value, const ValueContext& context) {
     if (value.kind == Kind::kMask) {
         return fmt::format("(ntt::broadcast<{}>({} ? 1 : 0) != 0)", context.vector_of_int(), value.text);
     }
-    return value.kind == Kind::kInt ? fmt::format("ntt::broadcast<{}>(static_cast<int32_t>({}))",
-                                                  context.vector_of_int(), value.text)
-                                    : fmt::format("ntt::broadcast<{}>({})", context.vector(), value.text);
+    return fmt::format("ntt::broadcast<{}>({})", context.vector(), value.text);
 }
 
 Text load_text(const movement::Load& load, const ValueContext& context) {
@@ -86,6 +83,22 @@ Text load_text(const movement::Load& load, const ValueContext& context) {
     return result;
 }
 
+std::string rounded_text(ElementType to, const std::string& value) {
+    if (!is_integer(to)) return fmt::format("ntt::rounded<ntt::{}>({})", name(to), value);
+    const IntegerRange limits = range(to);
+    return fmt::format("ntt::saturated({}, {}, {})", float_literal(static_cast<double>(limits.low)),
+                       float_literal(static_cast<double>(limits.high)), value);
+}
+
+/// As NTT calls it.
+std::string function_name(Function function) {
+    if (function == Function::kFloorDiv) return "floor_div";
+    if (function == Function::kMod) return "floor_mod";
+    return std::string(name(function));
+}
+
+}  // namespace
+
 const char* infix(Function function) {
     switch (function) {
         case Function::kAdd:
@@ -113,33 +126,13 @@ const char* infix(Function function) {
     }
 }
 
-/// A number beside an integer is one.
-Text beside(const movement::ValueExpr& value, const movement::ValueExpr& other, const ValueContext& context) {
-    const auto* n = std::get_if<Number>(&value.node);
-    if (n && n->is_integer && std::holds_alternative<movement::Integer>(other.node)) {
-        return {fmt::format("{}", static_cast<int64_t>(n->value)), Kind::kInt, false};
-    }
-    return text_of(value, context);
-}
+namespace {
 
 Text infix_text(const movement::ApplyValue& call, const ValueContext& context) {
-    Text a = beside(*call.arguments[0], *call.arguments[1], context);
-    Text b = beside(*call.arguments[1], *call.arguments[0], context);
-    const bool compares = is_comparison(call.function);
-    const bool both_int = a.kind == Kind::kInt && b.kind == Kind::kInt && call.function != Function::kDivide;
-    if (!both_int) {
-        a = as_float(a, context);
-        b = as_float(b, context);
-    }
-    const bool lanes = a.has_lanes || b.has_lanes;
-    const auto side = [&](const Text& t) {
-        return both_int && lanes && !t.has_lanes ? fmt::format("static_cast<int32_t>({})", t.text) : t.text;
-    };
-    return {fmt::format("({} {} {})", side(a), infix(call.function), side(b)),
-            compares   ? Kind::kMask
-            : both_int ? Kind::kInt
-                       : Kind::kFloat,
-            lanes};
+    const Text a = as_float(text_of(*call.arguments[0], context), context);
+    const Text b = as_float(text_of(*call.arguments[1], context), context);
+    return {fmt::format("({} {} {})", a.text, infix(call.function), b.text),
+            is_comparison(call.function) ? Kind::kMask : Kind::kFloat, a.has_lanes || b.has_lanes};
 }
 
 Text logic_text(const movement::ApplyValue& call, const ValueContext& context) {
@@ -158,6 +151,7 @@ Text logic_text(const movement::ApplyValue& call, const ValueContext& context) {
 }
 
 Text call_text(const movement::ApplyValue& call, const ValueContext& context) {
+    if (has_integer_arguments(call)) return integer_call_text(call, context);
     if (infix(call.function)) return infix_text(call, context);
     switch (call.function) {
         case Function::kAnd:
@@ -165,8 +159,8 @@ Text call_text(const movement::ApplyValue& call, const ValueContext& context) {
         case Function::kNot:
             return logic_text(call, context);
         case Function::kNegate: {
-            const Text a = text_of(*call.arguments[0], context);
-            return {fmt::format("(-{})", a.text), a.kind, a.has_lanes};
+            const Text a = as_float(text_of(*call.arguments[0], context), context);
+            return {fmt::format("(-{})", a.text), Kind::kFloat, a.has_lanes};
         }
         case Function::kSelect: {
             const Text condition = condition_text(*call.arguments[0], context);
@@ -182,10 +176,6 @@ Text call_text(const movement::ApplyValue& call, const ValueContext& context) {
                                 widened(b, context)),
                     Kind::kFloat, true};
         }
-        case Function::kFloorDiv:
-        case Function::kMod:
-            throw Error("compiled code", std::string(name(call.function)),
-                        "works on integers of iterators only in this version");
         default:
             break;
     }
@@ -198,7 +188,7 @@ Text call_text(const movement::ApplyValue& call, const ValueContext& context) {
     }
     for (const Text& t : texts)
         arguments += (arguments.empty() ? "" : ", ") + (lanes ? widened(t, context) : t.text);
-    return {fmt::format("ntt::{}({})", name(call.function), arguments), Kind::kFloat, lanes};
+    return {fmt::format("ntt::{}({})", function_name(call.function), arguments), Kind::kFloat, lanes};
 }
 
 }  // namespace
@@ -211,18 +201,10 @@ Text text_of(const movement::ValueExpr& value, const ValueContext& context) {
     if (const auto* call = std::get_if<movement::ApplyValue>(&value.node)) return call_text(*call, context);
     if (const auto* rounded = std::get_if<movement::RoundValue>(&value.node)) {
         const Text of = as_float(text_of(*rounded->argument, context), context);
-        return {fmt::format("ntt::rounded<ntt::{}>({})", name(rounded->to), of.text), Kind::kFloat,
-                of.has_lanes};
+        return {rounded_text(rounded->to, of.text), Kind::kFloat, of.has_lanes};
     }
-    if (const auto* integer = std::get_if<movement::Integer>(&value.node)) {
-        const std::string first = in_parentheses(integer->value.text());
-        if (integer->lane_stride == 0 || context.lanes == 1) return {first, Kind::kInt, false};
-        const std::string lanes = fmt::format("ntt::iota<{}>()", context.vector_of_int());
-        return {fmt::format("({}{} + static_cast<int32_t>({}))", lanes,
-                            integer->lane_stride == 1 ? "" : fmt::format(" * {}", integer->lane_stride),
-                            integer->value.text()),
-                Kind::kInt, true};
-    }
+    if (std::holds_alternative<movement::Integer>(value.node))
+        return integer_text(value, context, !fits_32_bits(value));
     const auto& accumulator = std::get<movement::AccumulatorRef>(value.node);
     const movement::Declare& declared = context.accumulators.at(accumulator.name);
     if (!accumulator.fold_lanes) return {accumulator.name, Kind::kFloat, declared.lanes > 1};
@@ -242,8 +224,8 @@ std::string factor_text(const movement::ValueExpr& value, const ValueContext& co
 Text condition_text(const movement::ValueExpr& value, const ValueContext& context) {
     Text text = text_of(value, context);
     if (text.kind == Kind::kMask) return text;
-    if (text.kind == Kind::kInt) return {fmt::format("({} != 0)", text.text), Kind::kMask, text.has_lanes};
-    return {fmt::format("({} != 0.0f)", text.text), Kind::kMask, text.has_lanes};
+    const char* zero = text.kind == Kind::kInteger ? "0" : "0.0f";
+    return {fmt::format("({} != {})", text.text, zero), Kind::kMask, text.has_lanes};
 }
 
 }  // namespace tessera::codegen::cpp

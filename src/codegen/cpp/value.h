@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 
+#include "movement/number_kind.h"
 #include "movement/program.h"
 
 namespace tessera::codegen::cpp {
@@ -17,15 +18,14 @@ struct ValueContext {
     std::string vector_of_int() const;
 };
 
-enum class Kind : uint8_t { kFloat, kInt, kMask };
-
 struct Text {
     std::string text;
-    Kind kind = Kind::kFloat;
+    movement::NumberKind kind = movement::NumberKind::kFloat;
     bool has_lanes = false;
+    bool is_wide = false;  ///< integers of 64 bits in its lanes, else of 32; those of scalars have 64
 };
 
-/// C++ over NTT. @throws Error for a function that compiled code does not have on these kinds.
+/// C++ over NTT.
 Text text_of(const movement::ValueExpr& value, const ValueContext& context);
 /// The same as floats, with lanes where the context has them (`widened`).
 std::string float_text(const movement::ValueExpr& value, const ValueContext& context, bool widened);

@@ -9,10 +9,6 @@
 namespace tessera::movement {
 namespace {
 
-bool is_arithmetic(Function function) {
-    return Function::kAdd <= function && function <= Function::kDivide;
-}
-
 class Compilation {
 public:
     Compilation(const Program& program, const Kernel& kernel) : slots_(program_slots(program)) {
@@ -54,15 +50,6 @@ private:
     ValueCode value(const ValuePtr& value) const {
         return std::visit([&](const auto& node) { return value_of(node); }, value->node);
     }
-    /// A number beside an integer is one.
-    ValueCode value_beside(const ValuePtr& value, const ValuePtr& other) const {
-        ValueCode code = this->value(value);
-        const auto* number = std::get_if<Number>(&value->node);
-        if (number && number->is_integer && std::holds_alternative<Integer>(other->node))
-            code.kind = NumberKind::kInteger;
-        return code;
-    }
-
     ValueCode value_of(const Number& number) const {
         return {ConstantCode{static_cast<float>(number.value)}};
     }
@@ -84,26 +71,18 @@ private:
         return {AccumulatorCode{number, reference.fold_lanes}, NumberKind::kFloat, has_lanes};
     }
     ValueCode value_of(const ApplyValue& call) const {
-        ApplyCode code{call.function, {}};
-        const auto& a = call.arguments;
-        NumberKind kind = NumberKind::kFloat;
-        if (is_arithmetic(call.function) || is_comparison(call.function)) {
-            code.arguments = {value_beside(a[0], a[1]), value_beside(a[1], a[0])};
-            const bool both = code.arguments[0].kind == NumberKind::kInteger &&
-                              code.arguments[1].kind == NumberKind::kInteger &&
-                              call.function != Function::kDivide;
-            if (both) kind = NumberKind::kInteger;
-            if (is_comparison(call.function)) kind = NumberKind::kMask;
-        } else {
-            for (const ValuePtr& argument : a) code.arguments.push_back(value(argument));
-            if (call.function == Function::kAnd || call.function == Function::kOr ||
-                call.function == Function::kNot)
-                kind = NumberKind::kMask;
-            if (call.function == Function::kNegate) kind = code.arguments[0].kind;
+        ApplyCode code{call.function, has_integer_arguments(call), {}};
+        for (const ValuePtr& argument : call.arguments) {
+            const auto* number = std::get_if<Number>(&argument->node);
+            if (number && code.is_exact) {
+                code.arguments.push_back({ConstantCode{number->value}, NumberKind::kInteger});
+            } else {
+                code.arguments.push_back(value(argument));
+            }
         }
         const bool has_lanes = std::any_of(code.arguments.begin(), code.arguments.end(),
                                            [](const ValueCode& argument) { return argument.has_lanes; });
-        return {std::move(code), kind, has_lanes};
+        return {std::move(code), number_kind({call}), has_lanes};
     }
     ValueCode value_of(const RoundValue& rounded) const {
         RoundCode code{rounded.to, {value(rounded.argument)}};

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "movement/number_kind.h"
 #include "movement/program.h"
 
 /// A kernel in the form in which it is interpreted: variables, accumulators and buffers are numbers, calls
@@ -37,9 +38,6 @@ struct ElementCode {
     int64_t lane_stride = 0;  ///< 0 also where there are no lanes
 };
 
-/// Compiled code computes values of three kinds (codegen/cpp/value.h), and rounds those of f32 each time.
-enum class NumberKind : uint8_t { kFloat, kInteger, kMask };
-
 struct ValueCode;
 struct ConstantCode {
     double value;
@@ -62,6 +60,7 @@ struct AccumulatorCode {
 };
 struct ApplyCode {
     Function function;
+    bool is_exact;  ///< of integers; else of floats, and rounded
     std::vector<ValueCode> arguments;
 };
 struct RoundCode {

@@ -191,16 +191,14 @@ void KernelRun::value_of(const ApplyCode& code, bool has_lanes, double* out) {
     const int64_t count = has_lanes ? valid_ : 1;
     double arguments[3][kWidth];
     size_t number = 0;
-    bool is_integer = true;
     for (const ValueCode& argument : code.arguments) {
         value(argument, arguments[number]);
-        is_integer &= argument.kind == NumberKind::kInteger;
         if (has_lanes && !argument.has_lanes)
             std::fill(arguments[number] + 1, arguments[number] + count, arguments[number][0]);
         ++number;
     }
     // Integers are exact; an integer beside an f32 becomes one.
-    if (!is_integer) {
+    if (!code.is_exact) {
         for (size_t a = 0; a < number; ++a) {
             if (code.arguments[a].kind != NumberKind::kInteger) continue;
             for (int64_t l = 0; l < count; ++l) arguments[a][l] = static_cast<float>(arguments[a][l]);
@@ -224,14 +222,14 @@ void KernelRun::value_of(const ApplyCode& code, bool has_lanes, double* out) {
                 result = apply_function(code.function, {each, number});
             }
         }
-        out[l] = is_integer ? result : static_cast<float>(result);
+        out[l] = code.is_exact ? result : static_cast<float>(result);
     }
 }
 
 void KernelRun::value_of(const RoundCode& code, bool has_lanes, double* out) {
     value(code.argument.front(), out);
     const int64_t count = has_lanes ? valid_ : 1;
-    for (int64_t l = 0; l < count; ++l) out[l] = round_to(code.to, out[l]);
+    for (int64_t l = 0; l < count; ++l) out[l] = static_cast<float>(round_to(code.to, out[l]));
 }
 
 // ---- statements
@@ -289,8 +287,8 @@ void KernelRun::run(const AccumulateCode& fold) {
     double values[kWidth], conditions[kWidth];
     if (!fold.condition.empty()) {
         widened(fold.condition.front(), conditions, count);
-        // A scalar is not even computed where its condition is false.
-        if (!fold.condition.front().has_lanes && conditions[0] == 0) return;
+        // What no lane folds is not even computed.
+        if (std::all_of(conditions, conditions + count, [](double holds) { return holds == 0; })) return;
     }
     // A product is added without being rounded.
     const auto* product = std::get_if<ApplyCode>(&fold.value.node);

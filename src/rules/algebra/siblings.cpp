@@ -3,10 +3,11 @@
 //
 //     x W1 = (x [W1 W2])[:, :n]        x W2 = (x [W1 W2])[:, n:]
 //
-// A product of two constants is a sibling of the third, so any number come together. Each set of siblings is
-// joined in one order, the one in which the graph names its constants: what is joined grows by one constant
-// that stands behind all of its own.
+// Any set of siblings is joined, in the order in which the graph names its constants, if its first and its
+// last one lie close together in that order: all sets of n siblings would be 2^n.
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "rules/algebra/families.h"
 #include "rules/algebra/permutation.h"
@@ -14,19 +15,19 @@
 namespace tessera::rules {
 namespace {
 
-using egraph::apply;
-using egraph::Attribute;
 using egraph::Attributes;
 using egraph::bound;
 using egraph::EGraph;
 using egraph::hole;
 using egraph::Match;
 using egraph::Operator;
-using egraph::Pattern;
 using egraph::Rule;
 using egraph::TermId;
 using Labels = std::vector<int64_t>;
 using Numbers = std::vector<int64_t>;
+
+/// Siblings from the first to the last one of a set, at most: eight sets begin with each sibling.
+constexpr size_t kReach = 4;
 
 std::optional<TermId> leaf_of(const EGraph& graph, TermId term) {
     for (const TermId node : graph.nodes(graph.find(term)))
@@ -34,12 +35,31 @@ std::optional<TermId> leaf_of(const EGraph& graph, TermId term) {
     return {};
 }
 
-/// The last of the constants of which the term is made: itself, or behind the others.
-std::optional<TermId> last_constant(const EGraph& graph, const egraph::FamilyPtr& concat, TermId term) {
-    if (const auto leaf = leaf_of(graph, term)) return leaf;
-    for (const TermId node : graph.nodes(graph.find(term)))
-        if (concat->recognise(graph.op(node))) return leaf_of(graph, graph.term(node).children[1]);
-    return {};
+/// Whether the operator is the product of the match, but for the constant.
+bool is_alike(const std::optional<Attributes>& other, const Match& m) {
+    return other && std::ranges::all_of(*other, [&](const auto& attribute) {
+               const auto& [name, value] = attribute;
+               return m.attributes.at(name == "result" ? "type" : name) == value;
+           });
+}
+
+/// The constants of all products that read what the matched one reads, in the order in which the graph names
+/// them.
+std::vector<TermId> siblings(const EGraph& graph, const Match& m, const Families& families) {
+    const egraph::ClassId x = graph.find(m["x"]);
+    std::map<egraph::OperatorId, bool> known;
+    std::set<TermId> leaves;
+    for (const TermId node : graph.parents(x)) {
+        const egraph::Term& term = graph.term(node);
+        if (term.children.size() != 2 || graph.find(term.children[0]) != x) continue;
+        const auto leaf =
+            graph.facts(term.children[1]).is_constant ? leaf_of(graph, term.children[1]) : std::nullopt;
+        if (!leaf) continue;
+        const auto [alike, is_new] = known.try_emplace(term.op);
+        if (is_new) alike->second = is_alike(families.product->recognise(graph.op(term.op)), m);
+        if (alike->second) leaves.insert(*leaf);
+    }
+    return {leaves.begin(), leaves.end()};
 }
 
 /// The axis of both constants that only the result has beside them, and along which they may differ.
@@ -71,18 +91,41 @@ std::optional<TermId> made(EGraph& graph, const egraph::FamilyPtr& family, const
     return graph.add(*op, children);
 }
 
-enum class Place { kFirst, kSecond };
+/// Constants of one type but for the extent along an axis, behind each other.
+struct Joined {
+    TermId constant;
+    size_t axis = 0;
+    int64_t begin = 0;  ///< of the matched product's constant along the axis
+};
 
-/// The product of the pattern, which has the constant `w` at this place, as a slice of both.
-std::optional<TermId> slice_of_both(EGraph& graph, const Match& m, const Families& families, Place place) {
-    const TermId first = m["w"], second = m["v"];
-    const TensorType one = graph.facts(first).types.front(), other = graph.facts(second).types.front();
-    const auto axis = joined_axis(m, one, other);
-    if (!axis) return {};
+/// Empty where the constants do not fit.
+std::optional<Joined> joined(EGraph& graph, const Match& m, const Families& families,
+                             const std::vector<TermId>& set, TermId own) {
+    const auto type_of = [&](TermId term) { return graph.facts(term).types.front(); };
+    std::optional<size_t> axis;
+    Joined all{.constant = set.front()};
+    for (size_t i = 1; i < set.size(); ++i) {
+        const TensorType before = type_of(all.constant);
+        const auto along = joined_axis(m, before, type_of(set[i]));
+        if (!along || axis.value_or(*along) != *along) return {};
+        axis = along;
+        if (set[i] == own) all.begin = before.shape[*axis].factor;
+        const auto both =
+            made(graph, families.concat, {{"axis", static_cast<int64_t>(*axis)}}, {all.constant, set[i]});
+        if (!both) return {};
+        all.constant = *both;
+    }
+    all.axis = *axis;
+    return all;
+}
+
+/// The matched product as a slice of the one with all constants of the set.
+std::optional<TermId> slice_of(EGraph& graph, const Match& m, const Families& families,
+                               const std::vector<TermId>& set, TermId own) {
+    const auto constants = joined(graph, m, families, set, own);
+    if (!constants) return {};
     // Earlier matches of this round may have joined the class with another.
     const TensorType whole = graph.facts(EGraph::any_term(m.root)).types.front();
-    const auto both = made(graph, families.concat, {{"axis", static_cast<int64_t>(*axis)}}, {first, second});
-    if (!both) return {};
     const auto product = made(graph, families.product,
                               {{"a", m.attributes.at("a")},
                                {"b", m.attributes.at("b")},
@@ -90,14 +133,33 @@ std::optional<TermId> slice_of_both(EGraph& graph, const Match& m, const Familie
                                {"post", m.attributes.at("post")},
                                {"result", m.attributes.at("type")},
                                {"accumulator", m.attributes.at("accumulator")}},
-                              {m["x"], *both}, whole);
+                              {m["x"], constants->constant}, whole);
     if (!product) return {};
     Numbers start(whole.shape.size(), 0);
-    const auto along = static_cast<size_t>(m.attribute<Labels>("b")[*axis]);
-    if (place == Place::kSecond) start[along] = one.shape[*axis].factor;
+    start[static_cast<size_t>(m.attribute<Labels>("b")[constants->axis])] = constants->begin;
     return made(graph, families.slice,
                 {{"start", start}, {"step", Numbers(start.size(), 1)}, {"shape", whole.shape}}, {*product},
                 whole);
+}
+
+/// One slice for each set that the matched product belongs to.
+std::vector<TermId> slices(EGraph& graph, const Match& m, const Families& families) {
+    const auto own = leaf_of(graph, m["w"]);
+    if (!own) return {};
+    const std::vector<TermId> all = siblings(graph, m, families);
+    const auto at = static_cast<size_t>(std::ranges::find(all, *own) - all.begin());
+    std::vector<TermId> found;
+    for (size_t first = at < kReach ? 0 : at + 1 - kReach; first <= at; ++first) {
+        const size_t others = std::min(kReach, all.size() - first) - 1;
+        for (size_t chosen = 1; chosen < size_t{1} << others; ++chosen) {
+            std::vector<TermId> set = {all[first]};
+            for (size_t i = 0; i < others; ++i)
+                if ((chosen >> i & 1) != 0) set.push_back(all[first + 1 + i]);
+            if (std::ranges::find(set, *own) == set.end()) continue;
+            if (const auto slice = slice_of(graph, m, families, set, *own)) found.push_back(*slice);
+        }
+    }
+    return found;
 }
 
 constexpr const char* kExample = R"(graph "siblings"
@@ -126,32 +188,13 @@ output y, z
 }  // namespace
 
 std::vector<RuleEntry> sibling_rules(const Families& families) {
-    const auto product = [&](const std::string& constant) {
-        return product_of(families, bound("a"), bound("b"), hole("x"),
-                          hole(constant, &egraph::ClassFacts::is_constant));
-    };
-    const auto are_in_order = [concat = families.concat](const EGraph& graph, const Match& m) {
-        const auto last = last_constant(graph, concat, m["w"]), next = leaf_of(graph, m["v"]);
-        return last && next && *last < *next;
-    };
-    const auto slice = [families](Place place) -> egraph::Construct {
-        return [families, place](EGraph& graph, const Match& m) {
-            return slice_of_both(graph, m, families, place);
-        };
-    };
     return {
-        {.rule = Rule({.name = "first-of-siblings",
-                       .from = product("w"),
-                       .beside = product("v"),
-                       .to = slice(Place::kFirst),
-                       .condition = are_in_order}),
-         .exactness = Exactness::kExact,
-         .example = Example(kExample)},
-        {.rule = Rule({.name = "second-of-siblings",
-                       .from = product("v"),
-                       .beside = product("w"),
-                       .to = slice(Place::kSecond),
-                       .condition = are_in_order}),
+        {.rule = Rule({.name = "join-siblings",
+                       .from = product_of(families, bound("a"), bound("b"), hole("x"),
+                                          hole("w", &egraph::ClassFacts::is_constant)),
+                       .to = [families](EGraph& graph, const Match& m) -> std::vector<TermId> {
+                           return slices(graph, m, families);
+                       }}),
          .exactness = Exactness::kExact,
          .example = Example(kExample)},
     };

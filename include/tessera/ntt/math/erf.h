@@ -19,7 +19,7 @@ template <FloatLanes V>
     const V near = fma(size, q, size);
     // Far from 0: 1 - exp(p(x)), p the logarithm of 1 - erf(x); error 2^-29.2 of erf(x) up to 4, beyond which
     // erf is 1.
-    const V bounded = min(4.0f, size);  // in this order of operands a NaN passes
+    const V bounded = at_most(4.0f, size);
     V p = fma(0x1.96c042p-13f, bounded, -0x1.8c524ep-9f);
     p = fma(p, bounded, 0x1.6ae2c0p-6f);
     p = fma(p, bounded, -0x1.a90980p-4f);

@@ -45,8 +45,7 @@ template <class V>
 template <FloatLanes V>
 [[gnu::always_inline]] inline V exp(V x) {
     // Beyond these bounds the result is 0 or inf in any case; inside them n stays in [-150, 128].
-    // In this order of operands a NaN passes.
-    const V bounded = max(-104.0f, min(89.0f, x));
+    const V bounded = at_least(-104.0f, at_most(89.0f, x));
     const V shifted = fma(bounded, 0x1.715476p+0f, detail::kWhole);
     const V n = shifted - detail::kWhole;
     V r = fma(n, -0x1.62e400p-1f, bounded);  // ln 2 in two parts; the first has 15 bits, so n * part is exact

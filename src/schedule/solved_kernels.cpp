@@ -1,0 +1,92 @@
+#include "schedule/solved_kernels.h"
+
+#include <algorithm>
+
+#include "support/error.h"
+
+namespace tessera::schedule {
+namespace {
+
+using lowering::NumberedNest;
+
+/// The share of kernels before which workers meet.
+constexpr double kShareOfBarriers = 0.25;
+
+/// A merge must be able to save more than this share of the unfused time of the block.
+constexpr double kNoticeable = 0.0005;
+
+}  // namespace
+
+SolvedKernels::SolvedKernels(BlockContext& block, const TileOptions& options)
+    : block_(block), options_(options) {
+    std::vector<bool> is_free;
+    for (const bool is_whole : block.is_whole) is_free.push_back(!is_whole);
+    for (size_t op = 0; op < block.leaves.size(); ++op)
+        least_seconds_.push_back(
+            block.evaluator.least_seconds(static_cast<int>(op), block.leaves[op], is_free));
+    for (const NumberedNest& kernel : unfused(block)) unfused_seconds_ += seconds(kernel);
+}
+
+const std::optional<SolvedKernel>& SolvedKernels::operator()(const NumberedNest& kernel) {
+    const std::string key = text(block_, kernel);
+    const auto known = kernels_.find(key);
+    if (known != kernels_.end()) return known->second;
+    return kernels_.emplace(key, solved_once(kernel)).first->second;
+}
+
+double SolvedKernels::seconds(const NumberedNest& kernel) {
+    const std::optional<SolvedKernel>& solved = (*this)(kernel);
+    TESSERA_CHECK(solved, "{} does not lower", text(block_, kernel));
+    return solved->cost.seconds;
+}
+
+double SolvedKernels::seconds_of_kernel() const {
+    return kShareOfBarriers * block_.evaluator.barrier_seconds();
+}
+
+bool SolvedKernels::may_save(const NumberedNest& a, const NumberedNest& b) {
+    double saved = seconds(a) + seconds(b) + kShareOfBarriers * block_.evaluator.barrier_seconds();
+    for (const NumberedNest* kernel : {&a, &b})
+        for (const int op : kernel->operators()) saved -= least_seconds_[static_cast<size_t>(op)];
+    return saved > kNoticeable * unfused_seconds_;
+}
+
+bool SolvedKernels::are_all_proved() const {
+    return std::ranges::all_of(kernels_,
+                               [](const auto& kernel) { return !kernel.second || kernel.second->is_proved; });
+}
+
+/// As one that is alike was solved before, but for one that has turned out not to lower.
+std::optional<SolvedKernel> SolvedKernels::solved_once(const NumberedNest& kernel) {
+    if (block_.kinds.empty()) return solved(kernel);
+    const std::string kind = kind_of(block_, kernel);
+    const auto known = alike_.find(kind);
+    if (known == alike_.end()) return alike_.emplace(kind, solved(kernel)).first->second;
+    if (!known->second) return std::nullopt;
+    SolvedKernel alike = solved_alike(block_, *known->second, kernel);
+    if (block_.illegal.contains(text(block_, alike.nest))) return solved(kernel);
+    return alike;
+}
+
+std::optional<SolvedKernel> SolvedKernels::solved(const NumberedNest& kernel) {
+    const int64_t before = work_;
+    std::optional<SolvedKernel> best = solve_tiles(block_, kernel, options_, work_);
+    const bool is_stated = std::ranges::any_of(
+        block_.stated, [&](const NumberedNest& stated) { return stated.root() == kernel.root(); });
+    if (!best && kernel.items.size() == 1 && !is_stated) best = plain(kernel.root());
+    ++count_;
+    priced_ += (work_ - before) * static_cast<int64_t>(kernel.operators().size());
+    return best;
+}
+
+/// An operator alone, without loops and with the leaf that always lowers then.
+SolvedKernel SolvedKernels::plain(int op) {
+    SolvedKernel kernel{.nest = {{}, {op}}, .leaves = {block_.plain_leaves[static_cast<size_t>(op)]}};
+    const std::vector<bool> is_tile(block_.links.operators.size());
+    kernel.cost = block_.evaluator(lowering::tiled_kernel(block_.links, kernel.nest, is_tile), kernel.leaves,
+                                   is_tile);
+    kernel.seconds = kernel.cost.seconds;
+    return kernel;
+}
+
+}  // namespace tessera::schedule

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "schedule/solve_tiles.h"
+#include "schedule/structure.h"
+
+namespace tessera::schedule {
+
+/// The kernels of a search, each solved once, and those that are alike once together (same_kernels.h).
+class SolvedKernels {
+public:
+    /// Solves the kernels of the structure from which the search starts.
+    SolvedKernels(BlockContext& block, const TileOptions& options);
+
+    /// Nothing if the kernel is illegal.
+    const std::optional<SolvedKernel>& operator()(const lowering::NumberedNest& kernel);
+    double seconds(const lowering::NumberedNest& kernel);
+    double unfused_seconds() const { return unfused_seconds_; }
+    /// By which every kernel counts beyond its own time: a share of the barrier in front of it.
+    double seconds_of_kernel() const;
+
+    /// Whether two kernels may become noticeably faster in one, alone or with further ones: none becomes
+    /// faster than computing its operators and reading what kernels never make.
+    bool may_save(const lowering::NumberedNest& a, const lowering::NumberedNest& b);
+
+    int64_t work() const { return work_; }      ///< choices of tile sizes
+    int64_t priced() const { return priced_; }  ///< operators in these choices
+    int64_t count() const { return count_; }    ///< kernels that were solved
+    bool are_all_proved() const;
+
+private:
+    std::optional<SolvedKernel> solved_once(const lowering::NumberedNest& kernel);
+    std::optional<SolvedKernel> solved(const lowering::NumberedNest& kernel);
+    SolvedKernel plain(int op);
+
+    BlockContext& block_;
+    const TileOptions& options_;
+    int64_t work_ = 0, priced_ = 0, count_ = 0;
+    double unfused_seconds_ = 0;
+    std::vector<double> least_seconds_;  ///< by operator
+    std::map<std::string, std::optional<SolvedKernel>> kernels_;
+    std::map<std::string, std::optional<SolvedKernel>> alike_;  ///< by kind_of
+};
+
+}  // namespace tessera::schedule

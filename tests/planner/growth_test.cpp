@@ -1,0 +1,84 @@
+// How the work of planning grows with a program: counted, never timed.
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "ir/graph.h"
+#include "ir/growing_programs.h"
+#include "planner/default_planner.h"
+
+namespace tessera::planner {
+namespace {
+
+constexpr int kFew = 24, kMany = 72;
+
+/// What the search of kernels does for a program.
+struct Work {
+    int64_t structures = 0, priced = 0, lowered = 0, left_apart = 0;
+    bool is_exhausted = true;
+};
+
+Work work_of(const std::string& text, PlannerOptions options) {
+    const Graph graph = parse_graph(text, "growing");
+    verify(graph, "growing");
+    Work work;
+    options.machine = "test";
+    options.lanes = 8;
+    options.on_schedule = [&](const std::string&, const std::string&, const schedule::Schedule& found) {
+        work.structures += found.states;
+        work.priced += found.priced;
+        work.lowered += found.lowered;
+        work.left_apart += found.left_apart;
+        work.is_exhausted = work.is_exhausted && found.is_exhausted;
+    };
+    (void)default_plan(graph, options);
+    return work;
+}
+
+class Growth : public ::testing::TestWithParam<size_t> {};
+
+TEST_P(Growth, OfPlanningIsNearLinear) {
+    const auto kind = testing::growing_kinds().at(GetParam());
+    const Work few = work_of(kind.text(kFew), {}), many = work_of(kind.text(kMany), {});
+    // Three times as large; a constant is for what begins only from some size on.
+    constexpr int64_t kFactor = 4;
+    EXPECT_LE(many.structures, kFactor * few.structures + 200) << kind.name;
+    EXPECT_LE(many.priced, kFactor * few.priced + 200'000) << kind.name;
+    EXPECT_LE(many.lowered, kFactor * few.lowered + 200) << kind.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, Growth, ::testing::Range(size_t{0}, testing::growing_kinds().size()),
+                         [](const auto& info) {
+                             std::string name = testing::growing_kinds()[info.param].name;
+                             std::ranges::replace(name, ' ', '_');
+                             return name;
+                         });
+
+TEST(Growth, EqualKernelsAreSolvedOnce) {
+    const auto chain = [](int n) {
+        testing::GrowingProgram program;
+        program.input("x", "6, 8");
+        std::string last = "x";
+        for (int i = 0; i < n; ++i) {
+            const std::string name = "v" + std::to_string(i);
+            program.map(name, last, "X * 0.5 + " + std::to_string(i));
+            last = name;
+        }
+        return program.text({last});
+    };
+    const Work few = work_of(chain(kFew), {}), many = work_of(chain(2 * kFew), {});
+    EXPECT_EQ(many.priced, few.priced);
+}
+
+TEST(Growth, WhatLimitsLeaveApartIsCounted) {
+    const std::string text = testing::chain_of_maps(kFew);
+    PlannerOptions options;
+    EXPECT_GT(work_of(text, options).left_apart, 0);
+    options.limits.operators = kFew;
+    EXPECT_EQ(work_of(text, options).left_apart, 0);
+    options.structures = 10;
+    EXPECT_FALSE(work_of(text, options).is_exhausted);
+}
+
+}  // namespace
+}  // namespace tessera::planner
