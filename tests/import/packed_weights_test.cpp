@@ -189,13 +189,19 @@ TEST_F(PackedFolders, ASymmetricMatrixHasOneZeroPoint) {
     }
     json settings = gptq_;
     settings["sym"] = true;
+    std::vector<std::vector<std::byte>> blocks;
     for (const char* format : {"gptq", "gptq_v2"})
         for (const uint32_t stored : {7U, 8U}) {
             settings["checkpoint_format"] = format;
             store_zeros(stored_, stored);
-            EXPECT_THAT(written(settings).checkpoint.findings.unsupported, ElementsAre());
-            expect_logits();
+            const ModelReport report = written(settings);
+            EXPECT_THAT(report.checkpoint.findings.unsupported, ElementsAre());
+            const TensorContents found =
+                report.checkpoint.weights->contents("model.layers.0.self_attn.q_proj.weight");
+            blocks.emplace_back(found.bytes.begin(), found.bytes.end());
+            EXPECT_EQ(blocks.back(), blocks.front()) << format << " " << stored;
         }
+    expect_logits();
     store_zeros(stored_, 5);
     EXPECT_THAT(written(settings).checkpoint.findings.unsupported,
                 Contains(HasSubstr("zero points of its own, where sym is true")));

@@ -205,9 +205,9 @@ def gguf_form(kind, config, names):
             how = "transposed"
         if kind.startswith("gemma") and name.endswith("norm.weight"):
             how = "plus one"
-        if kind in ("smollm3", "mistral", "mixtral") and ".q_proj." in name:
+        if kind in ("llama", "smollm3", "mistral", "mixtral") and ".q_proj." in name:
             how = f"pairs of {heads}"
-        if kind in ("smollm3", "mistral", "mixtral") and ".k_proj." in name:
+        if kind in ("llama", "smollm3", "mistral", "mixtral") and ".k_proj." in name:
             how = f"pairs of {meta['attention.head_count_kv']}"
         tensors[to] = [name, how]
     return {"architecture": arch, "metadata": meta, "tensors": tensors, "values": extra}
