@@ -216,8 +216,7 @@ void declare_model(py::module_& module) {
         .def_property_readonly("context", [](PyModel& m) { return m.model().context(); })
         .def_property_readonly("memory_bytes", [](PyModel& m) { return m.model().memory_bytes(); })
         .def("describe", [](PyModel& m) { return m.file().describe(); })
-        .def("encode_whole",
-             [](PyModel& m, const std::string& text) { return m.file().encode_whole(text); })
+        .def("encode_whole", [](PyModel& m, const std::string& text) { return m.file().encode_whole(text); })
         .def("encode",
              [](PyModel& m, const std::string& text, bool special) { return m.file().encode(text, special); })
         .def("decode", [](PyModel& m, const Ids& ids) { return py::bytes(m.file().decode(ids)); })

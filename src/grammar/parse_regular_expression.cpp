@@ -88,7 +88,7 @@ private:
         result_.parts.push_back(std::move(part));
         return static_cast<RegexPart>(result_.parts.size() - 1);
     }
-    RegexPart characters(Ranges ranges) {
+    RegexPart characters(const Ranges& ranges) {
         return add({.kind = PartKind::kCharacter, .characters = normalized(ranges)});
     }
 
