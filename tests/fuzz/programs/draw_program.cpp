@@ -5,6 +5,7 @@
 
 #include "fuzz/programs/draft.h"
 #include "fuzz/programs/names.h"
+#include "support/error.h"
 
 namespace tessera::fuzz {
 namespace {
@@ -30,6 +31,14 @@ const NamedFamily& draw_family(Choices& choices, const std::vector<NamedFamily>&
         at -= family.weight;
     }
     return families.back();
+}
+
+/// A result that an array can hold.
+bool has_output(const Graph& graph) {
+    for (const Node& node : graph.blocks.front().nodes)
+        for (const ValueId made : node.results)
+            if (bits(graph[made].type.element) >= 8) return true;
+    return false;
 }
 
 /// What nothing reads is an output, and so is some of the rest.
@@ -94,11 +103,16 @@ Program draw_program(Choices& choices) {
     static const std::vector<NamedFamily> kFamilies = all_families();
     Draft draft(choices);
     const int64_t nodes = choices.between(2, kMostNodes);
-    for (int tries = 0; tries < kMostTries && std::ssize(draft.program.kinds) < nodes; ++tries) {
+    const auto is_complete = [&] {
+        return std::ssize(draft.program.kinds) >= nodes && has_output(draft.program.graph);
+    };
+    for (int tries = 0; tries < kMostTries && !is_complete(); ++tries) {
         const NamedFamily& family = draw_family(choices, kFamilies);
         draft.kind = family.name;
         family.add(draft);
     }
+    if (!has_output(draft.program.graph))
+        throw Error("a drawn program", "", "has no results", "its choices refuse every node");
     choose_outputs(choices, draft.program.graph);
     drop_unused(draft.program);
     give_names(choices, draft.program);

@@ -95,7 +95,11 @@ int run(const Arguments& arguments) {
         std::vector<Program> programs;
         for (uint64_t i = first; i < std::min<uint64_t>(arguments.count, first + arguments.batch); ++i) {
             Choices choices(arguments.seed + i);
-            programs.push_back(draw_program(choices));
+            try {
+                programs.push_back(draw_program(choices));
+            } catch (const Error& error) {
+                throw Error("program_fuzzer", fmt::format("seed {}", arguments.seed + i), error.what());
+            }
             if (arguments.prints)
                 fmt::print("# seed {}\n{}", arguments.seed + i, print(programs.back().graph));
         }
