@@ -74,9 +74,7 @@ public:
     void set_parted(ValueId value) { parted_.insert(value); }
     void set_tile(ValueId value, std::vector<Range> region) { tiles_[base(value)] = std::move(region); }
     const plan::TensorPlan& plan_of(ValueId value) const;
-    const Node* producer(ValueId value) const {
-        return input_.producers[static_cast<size_t>(value.index)];
-    }
+    const Node* producer(ValueId value) const { return input_.producers[static_cast<size_t>(value.index)]; }
     std::vector<movement::ProgramBuffer> buffers() const;
     const LoweringInput& input() const { return input_; }
     const Block& block() const { return block_; }

@@ -83,8 +83,8 @@ std::optional<SolvedKernel> SolvedKernels::solved(const NumberedNest& kernel) {
 SolvedKernel SolvedKernels::plain(int op) {
     SolvedKernel kernel{.nest = {{}, {op}}, .leaves = {block_.plain_leaves[static_cast<size_t>(op)]}};
     const std::vector<bool> is_tile(block_.links.operators.size());
-    kernel.cost = block_.evaluator(lowering::tiled_kernel(block_.links, kernel.nest, is_tile), kernel.leaves,
-                                   is_tile);
+    kernel.cost =
+        block_.evaluator(lowering::tiled_kernel(block_.links, kernel.nest, is_tile), kernel.leaves, is_tile);
     kernel.seconds = kernel.cost.seconds;
     return kernel;
 }

@@ -94,8 +94,8 @@ TEST(ProgramLimits, AnElementIsWrittenOnce) {
 TEST(ProgramLimits, OnlyReductionsFold) {
     const auto folds = [](const std::string& iterators, const std::string& map, const std::string& body) {
         return problem("input x: f32[8, 4]\nvalue y: f32[8]\n",
-                       "block b\nnode put(x) -> y\nop put(" + iterators +
-                           ")\nin X f32[t, k]\nout Y f32[" + map + "] of [8] = " + body + "\noutput y\n");
+                       "block b\nnode put(x) -> y\nop put(" + iterators + ")\nin X f32[t, k]\nout Y f32[" +
+                           map + "] of [8] = " + body + "\noutput y\n");
     };
     EXPECT_EQ(folds("t: 8, k*: 4", "7 - t", "sum(X)"), "");
     EXPECT_EQ(folds("t: 8, k*: 4", "t", "sum(X)\nwhere k <= t"), "");
