@@ -24,7 +24,7 @@ namespace {
 using ::testing::HasSubstr;
 
 /// Behind the sequence that asks the terminal to mark what is pasted.
-constexpr const char* kPrompt = "\x1b[?2004h> ";
+constexpr const char* kEditorPrompt = "\x1b[?2004h> ";
 
 /// `tessera chat toy.tsr -n 3` in a pseudo-terminal.
 class TypedChat {
@@ -56,7 +56,7 @@ public:
         return text;
     }
     /// What follows these keys, up to the next prompt.
-    std::string type(const std::string& keys, const std::string& end = kPrompt) {
+    std::string type(const std::string& keys, const std::string& end = kEditorPrompt) {
         expect_keys();
         if (::write(terminal_, keys.data(), keys.size()) != static_cast<ssize_t>(keys.size()))
             throw std::runtime_error("the terminal takes no keys");

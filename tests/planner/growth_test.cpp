@@ -50,8 +50,8 @@ TEST_P(Growth, OfPlanningIsNearLinear) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Growth, ::testing::Range(size_t{0}, tessera::testing::growing_kinds().size()),
-                         [](const auto& info) {
-                             std::string name = tessera::testing::growing_kinds()[info.param].name;
+                         [](const auto& kind) {
+                             std::string name = tessera::testing::growing_kinds()[kind.param].name;
                              std::ranges::replace(name, ' ', '_');
                              return name;
                          });
