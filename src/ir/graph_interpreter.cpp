@@ -85,7 +85,9 @@ private:
             if (role == Role::kIndex || role == Role::kIn)
                 operands[i] = operand(node.operands[next++], repetition);
         }
-        std::vector<TensorData> results = interpret(*definition, extents, operands, where);
+        std::vector<TensorData> results =
+            interpret(*definition, extents, operands, where, /*round_results=*/true,
+                      /*held=*/nullptr, InfiniteScores::kNothing);
         for (size_t i = 0; i < results.size(); ++i) at(node.results[i]) = std::move(results[i]);
     }
 

@@ -20,11 +20,13 @@ size_t index(int64_t position) {
 class Interpreter {
 public:
     Interpreter(const Definition& definition, const BoundExtents& extents,
-                const std::vector<TensorData>& tensors, const std::string& where, const HeldElements* held)
+                const std::vector<TensorData>& tensors, const std::string& where, const HeldElements* held,
+                InfiniteScores infinite_scores)
         : definition_(definition),
           extents_(extents),
           tensors_(tensors),
           where_(where),
+          infinite_scores_(infinite_scores),
           point_(definition, extents, tensors, where, held) {}
 
     std::vector<TensorData> run() {
@@ -147,10 +149,11 @@ private:
             double& folded = largest_score.values[target(results[0])];
             folded = largest(folded, score());
         });
-        // e^(score - maximum), or nothing if the score is -inf: then the iteration is left out.
+        // e^(score - maximum), or nothing if the iteration is left out.
         const auto weight_here = [&]() -> std::optional<double> {
             const double here = score();
-            if (here == identity(Monoid::kSoftmaxSum)) return std::nullopt;
+            if (infinite_scores_ == InfiniteScores::kNothing && here == identity(Monoid::kSoftmaxSum))
+                return std::nullopt;
             return std::exp(here - largest_score.values[target(results[0])]);
         };
         for_each_executed(held, [&] { sum.values[target(results[1])] += weight_here().value_or(0); });
@@ -188,6 +191,7 @@ private:
     const BoundExtents& extents_;
     const std::vector<TensorData>& tensors_;
     const std::string& where_;
+    const InfiniteScores infinite_scores_;
     BodyValue point_;
 };
 
@@ -209,9 +213,11 @@ void check_contents(const Definition& definition, const BoundExtents& extents,
 
 std::vector<TensorData> interpret(const Definition& definition, const BoundExtents& extents,
                                   const std::vector<TensorData>& operands, const std::string& where,
-                                  bool round_results, const HeldElements* held) {
+                                  bool round_results, const HeldElements* held,
+                                  InfiniteScores infinite_scores) {
     check_contents(definition, extents, operands);
-    std::vector<TensorData> results = Interpreter(definition, extents, operands, where, held).run();
+    std::vector<TensorData> results =
+        Interpreter(definition, extents, operands, where, held, infinite_scores).run();
     if (!round_results) return results;
     const std::vector<int> positions = definition.results();
     for (size_t i = 0; i < results.size(); ++i) {

@@ -18,6 +18,10 @@ struct TensorData {
 /// Which elements of each tensor are there, row-major; an empty list: all of them.
 using HeldElements = std::vector<std::vector<bool>>;
 
+/// What a score of -inf is in `softmax_sum`: a number, as the notation of operators has it, so that elements
+/// without another one are NaN; or nothing, as in graphs (docs/ir.md, "Numbers").
+enum class InfiniteScores { kNumbers, kNothing };
+
 /// Runs every iteration of the box. `operands` has one entry for each tensor of the definition, in order;
 /// those of `out` results are ignored, that of an `update` holds its previous contents. Returns the results
 /// in order, each rounded once to its type (`round_results`), or as computed.
@@ -26,7 +30,8 @@ using HeldElements = std::vector<std::vector<bool>>;
 /// write one element, and for a read of an element that is not held.
 std::vector<TensorData> interpret(const Definition& definition, const BoundExtents& extents,
                                   const std::vector<TensorData>& operands, const std::string& where,
-                                  bool round_results = true, const HeldElements* held = nullptr);
+                                  bool round_results = true, const HeldElements* held = nullptr,
+                                  InfiniteScores infinite_scores = InfiniteScores::kNumbers);
 
 /// The deterministic contents of the zoo's tests (notation, "Contents and arithmetic"): operands by their
 /// number, index operands by their fill. `test_contents_of` fills one tensor only.

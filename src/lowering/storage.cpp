@@ -289,8 +289,8 @@ movement::Address Storage::locate(ValueId value, const std::vector<movement::Ind
 int64_t Storage::bytes_of(const movement::Index& elements, int64_t bits, const std::string& value) const {
     const int64_t count = elements.bounds().high;
     if (count > plan::kMostBytes * 8 / bits)
-        throw Error(value, movement::print(elements),
-                    fmt::format("may be more elements than {} bytes hold", plan::kMostBytes),
+        throw Error("", value,
+                    fmt::format("may have {} elements, more than {} bytes hold", count, plan::kMostBytes),
                     "choose smaller tiles and lanes");
     return (count * bits + 7) / 8;
 }

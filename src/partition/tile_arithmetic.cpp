@@ -58,8 +58,9 @@ PartialResults TileArithmetic::execute(const facts::IterationBox& box, const Til
                                        const std::string& where) const {
     facts::BoundDefinition part = facts::restricted_to(bound_, box);
     part.definition.post = nullptr;
-    const std::vector<TensorData> computed = interpret(part.definition, part.extents, operands.numbers, where,
-                                                       /*round_results=*/false, &operands.held);
+    const std::vector<TensorData> computed =
+        interpret(part.definition, part.extents, operands.numbers, where,
+                  /*round_results=*/false, &operands.held, InfiniteScores::kNothing);
     PartialResults partial(results_.size());
     for (size_t r = 0; r < results_.size(); ++r) {
         const Elements written = written_elements(bound_, static_cast<size_t>(results_[r]), box);

@@ -111,8 +111,7 @@ private:
         return *graph_.blocks.insert(graph_.blocks.begin() + static_cast<ptrdiff_t>(at), std::move(block));
     }
 
-    // ---- outputs
-    // ---------------------------------------------------------------------------------------------------------
+    // outputs
 
     /// Outputs that lie in a state, or where a block carries, or that an update overwrites.
     void keep_outputs(size_t b) {
@@ -133,8 +132,7 @@ private:
         }
     }
 
-    // ---- states
-    // ----------------------------------------------------------------------------------------------------------
+    // states
 
     /// The updates that lead from the previous contents to the value, last one first; nothing if none do.
     static std::vector<const Node*> updates_between(const Block& block, ValueId before, ValueId after) {
@@ -160,8 +158,7 @@ private:
         }
     }
 
-    // ---- what blocks carry in
-    // ----------------------------------------------------------------------------------------------------------
+    // what blocks carry in
 
     /// Whether somebody but `block` reads the value when the block has begun, or keeps it.
     bool is_needed_beside(const Block& block, ValueId value) const {
@@ -199,8 +196,7 @@ private:
         insert_block(b, name).nodes.push_back(std::move(made));
     }
 
-    // ---- reads and updates
-    // -------------------------------------------------------------------------------------------------------
+    // reads and updates
 
     /// Whether the operator may overwrite what it updates, apart from what reads that in its own block.
     bool may_overwrite(const Block& block, const Node& update) const {
@@ -299,8 +295,7 @@ private:
         return now;
     }
 
-    // ---- what blocks carry out
-    // ------------------------------------------------------------------------------------------------------
+    // what blocks carry out
 
     void carry_out(Block& block) {
         if (block.repeat == 1 || !block.carried_out || carries_in_place(graph_, block)) return;

@@ -23,15 +23,15 @@ Graph qwen3_0_6b() {
         layer[static_cast<size_t>(tensor)] = ops::WeightFormat::kBF16;
     for (const import::LayerTensor tensor : {kAttentionNorm, kQueryNorm, kKeyNorm, kFeedForwardNorm})
         layer[static_cast<size_t>(tensor)] = ops::WeightFormat::kF32;
-    import::DecoderSpec spec{.name = "qwen3-0.6b", .size = {
-                                 .layers = 28,
-                                 .hidden = 1024,
-                                 .feed_forward = 3072,
-                                 .heads = 16,
-                                 .cache_heads = 8,
-                                 .head_width = 128,
-                                 .vocabulary = 151936
-                             }};
+    import::DecoderSpec spec{.name = "qwen3-0.6b",
+                             .size = {.layers = 28,
+                                      .hidden = 1024,
+                                      .feed_forward = 3072,
+                                      .heads = 16,
+                                      .cache_heads = 8,
+                                      .head_width = 128,
+                                      .vocabulary = 151936},
+                             .rope_pairs = 64};
     spec.is_tied = true;
     spec.embedding = spec.head = ops::WeightFormat::kBF16;
     spec.layers.assign(28, layer);

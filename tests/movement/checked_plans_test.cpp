@@ -75,8 +75,7 @@ output z
 )";
     example.nests = {"y[loops]", "z[loops]"};
     example.tensors = {{"y", {}}};
-    EXPECT_THAT(refusal(example),
-                AllOf(HasSubstr("y: `4398046511104 * T`"), HasSubstr("may be more elements")));
+    EXPECT_THAT(refusal(example), AllOf(HasSubstr("y"), HasSubstr("may have 281474976710656 elements")));
 }
 
 }  // namespace

@@ -128,7 +128,8 @@ std::vector<IllegalEdit> illegal_edits() {
              plan_of(p, "scaled").layout = {{1, 0}, {{1, 2}}};
              set_nest(p, "scaled", "scaled[loops lanes=4 x=n]");
          },
-         "scaled: `Y`: its lanes lie irregularly, at ((lane) / 2 + (n) / 2) * (T * 2) + (lane) % 2 + t * 2 "
+         "scaled: `Y`: its lanes lie irregularly, at (#lane) % 2 + ((#lane) / 2 + (i_n) / 2) * (s_T * 2) + "
+         "i_t * 2 "
          "(choose another iterator for the lanes, fewer lanes, or another layout)"},
         // Loops.
         {"UnknownLoop", [](plan::Plan& p) { set_nest(p, "product", "z:4 { product[loops] }"); },
@@ -152,7 +153,8 @@ std::vector<IllegalEdit> illegal_edits() {
              set_nest(p, "other", "n:4 { sum[loops]; other[loops] }");
              std::swap(nest_of(p, "other"), nest_of(p, "result"));
          },
-         "sum: `sum`: is made from what it replaces, but every trip of the loop n_tile makes it again (give "
+         "sum: `sum`: is made from what it replaces, but every trip of the loop i_n_tile makes it again "
+         "(give "
          "it storage of its own, or take the operator out of that loop)"},
         // Places.
         {"NoPlace", [](plan::Plan& p) { p.specialisations[0].tensors.erase("product"); },
