@@ -46,11 +46,11 @@ TEST_F(ExpertFolders, WhatDoesNotFitIsNamed) {
     EXPECT_THAT(unsupported([](json&, json& tensors) {
                     tensors.erase("model.layers.0.mlp.experts.2.up_proj.weight");
                 }),
-                Contains(HasSubstr("missing tensors: model.layers.0.mlp.experts.*.up_proj.weight")));
+                Contains(HasSubstr("without model.layers.0.mlp.experts.2.up_proj.weight")));
     EXPECT_THAT(unsupported([](json&, json& tensors) {
                     tensors["model.layers.0.mlp.experts.2.up_proj.weight"] = {9, 35};
                 }),
-                Contains(HasSubstr("missing tensors: model.layers.0.mlp.experts.*.up_proj.weight")));
+                Contains(HasSubstr("with model.layers.0.mlp.experts.2.up_proj.weight of another shape")));
     EXPECT_THAT(unsupported([](json& config, json&) { config["mlp_only_layers"] = {1}; }),
                 Contains(HasSubstr("layers without experts")));
     EXPECT_THAT(unsupported([](json& config, json&) { config["decoder_sparse_step"] = 2; }),

@@ -107,7 +107,7 @@ TEST(Embeddings, Refusals) {
     };
     EXPECT_THAT(refused({{"input", "4"}, {"dimensions", 3}}),
                 HasSubstr("dimensions: is 3, and the model has"));
-    EXPECT_THAT(refused({{"input", ""}}), HasSubstr("empty prompt"));
+    EXPECT_THAT(refused({{"input", ""}}), HasSubstr("a text without tokens"));
     EXPECT_THAT(refused({{"input", {1000000}}}), HasSubstr("not of the vocabulary"));
     EXPECT_THAT(refused({{"input", std::vector<int>(300, 1)}}), HasSubstr("does not fit into the context"));
 }

@@ -78,9 +78,9 @@ TEST(ParseRequest, GrammarsThatAreWrong) {
     expect(chat_refusal(R"("response_format": {"type": "json_schema", "json_schema": {"name": "n"}})"),
            "response_format.json_schema.schema", "is missing");
     expect(chat_refusal(R"("response_format": {"type": "json_schema", "json_schema": {"schema": {"properties":
-               {"d": {"format": "date"}}}}})"),
+               {"d": {"format": "phone"}}}}})"),
            "response_format.json_schema.schema",
-           "`properties.d.format`: the format \"date\" is not supported");
+           "`properties.d.format`: the format \"phone\" is not supported");
     expect(
         chat_refusal(R"("response_format": {"type": "json_schema", "json_schema": {"schema": {}, "x": 1}})"),
         "response_format.json_schema.x", "unknown field");
@@ -227,7 +227,7 @@ TEST(ParseRequest, Embeddings) {
         return refusal(parse_embedding, R"({"input": "a", )" + fields + "}").message;
     };
     EXPECT_THAT(refused(R"("encoding_format": "int8")"), HasSubstr("expected float or base64"));
-    EXPECT_THAT(refused(R"("pooling": "max")"), HasSubstr("expected mean or last"));
+    EXPECT_THAT(refused(R"("pooling": "rank")"), HasSubstr("expected one of mean"));
     EXPECT_THAT(refused(R"("dimensions": 0)"), HasSubstr("dimensions"));
     EXPECT_THAT(refused(R"("stream": true)"), HasSubstr("unknown field: stream"));
     EXPECT_THAT(refusal(parse_embedding, "{}").message, HasSubstr("input"));

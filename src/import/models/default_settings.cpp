@@ -17,7 +17,7 @@ constexpr DefaultSettings kDefaults[] = {
          "num_attention_heads": 32, "num_key_value_heads": 8, "max_position_embeddings": 131072,
          "rms_norm_eps": 1e-6, "hidden_act": "silu", "rope_theta": 1e4, "tie_word_embeddings": false,
          "sliding_window": 4096})",
-     ""},
+     "{}"},
     {"qwen2",
      R"({"vocab_size": 151936, "hidden_size": 4096, "intermediate_size": 22016, "num_hidden_layers": 32,
          "num_attention_heads": 32, "num_key_value_heads": 32, "max_position_embeddings": 32768,
@@ -43,7 +43,7 @@ constexpr DefaultSettings kDefaults[] = {
          "num_attention_heads": 32, "num_key_value_heads": 8, "max_position_embeddings": 131072,
          "rms_norm_eps": 1e-5, "hidden_act": "silu", "rope_theta": 1e6, "tie_word_embeddings": false,
          "num_local_experts": 8, "num_experts_per_tok": 2})",
-     ""},
+     "{}"},
     {"gemma2",
      R"({"vocab_size": 256000, "hidden_size": 2304, "intermediate_size": 9216, "num_hidden_layers": 26,
          "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256,
@@ -81,7 +81,7 @@ constexpr DefaultSettings kDefaults[] = {
      R"({"vocab_size": 50272, "hidden_size": 768, "ffn_dim": 3072, "num_hidden_layers": 12,
          "num_attention_heads": 12, "max_position_embeddings": 2048, "activation_function": "relu",
          "tie_word_embeddings": true})",
-     ""},
+     "{}"},
     {"gpt2",
      R"({"vocab_size": 50257, "n_embd": 768, "n_layer": 12, "n_head": 12, "n_positions": 1024,
          "layer_norm_epsilon": 1e-5, "activation_function": "gelu_new", "tie_word_embeddings": true})",
@@ -91,7 +91,7 @@ constexpr DefaultSettings kDefaults[] = {
 }  // namespace
 
 const DefaultSettings& default_settings(std::string_view architecture) {
-    static constexpr DefaultSettings kNone{};
+    static constexpr DefaultSettings kNone{.architecture = "", .folder = "{}", .gguf = "{}"};
     for (const DefaultSettings& each : kDefaults)
         if (each.architecture == architecture) return each;
     return kNone;
