@@ -31,9 +31,9 @@ AddedToken special_token(const JsonCursor& token) {
 /// The special tokens of one file, which go before those that were read earlier.
 void read_special_tokens(const JsonCursor& file, TokenizerConfig& config) {
     for (const std::string& key : file.keys()) {
-        const JsonCursor value = file.at(key);
-        if (key.ends_with("_token") && (value.is_string() || value.is_object()))
-            config.named_tokens.insert_or_assign(key, special_token(value));
+        const auto value = file.find(key);  // null: none
+        if (value && key.ends_with("_token") && (value->is_string() || value->is_object()))
+            config.named_tokens.insert_or_assign(key, special_token(*value));
     }
     for (const char* key : {"additional_special_tokens", "extra_special_tokens"}) {
         const auto more = file.find(key);

@@ -237,7 +237,7 @@ TEST(GgufTokenizer, SpecialIdsThatAreNoTokensAreNone) {
         file.u32("tokenizer.ggml.bos_token_id", id).u32("tokenizer.ggml.eos_token_id", id);
         const Tokenizer tokenizer = load(file);
         EXPECT_EQ(tokenizer.bos(), std::nullopt);
-        EXPECT_EQ(tokenizer.eos(), std::vector<TokenId>{});
+        EXPECT_EQ(tokenizer.eos(), std::vector<TokenId>{2}) << "</s>, by its text";
     }
     GgufBuilder list = pieces(fixture);
     list.numbers<int32_t>("tokenizer.ggml.eos_token_id", 5, {-1, 2, 1});
