@@ -206,6 +206,7 @@ bool carries_in_place(const Graph& graph, const Block& block) {
     const plan::ConstantSection constants;
     plan::SpecialisationPlan whole;
     for (const DimSymbol& symbol : graph.symbols) whole.bounds[symbol.name] = {symbol.low, symbol.high};
+    whole.tensors[graph[*block.carried_in].name] = {};  // another block makes it, in the arena
     const lowering::LoweringInput input = lowering::lowering_input(graph, plan, whole, constants);
     (void)Places(input, whole).choose_alone(block);
     return lowering::lie_alike({input, block}, *block.carried_in, *block.carried_out);

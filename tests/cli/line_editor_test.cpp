@@ -23,7 +23,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// Behind the sequence that asks the terminal to mark what is pasted.
+/// Before an answer the terminal is asked to mark pastes no more, before the prompt to mark them.
+const std::string kPlainPaste = "\n\x1b[?2004l";
 constexpr const char* kEditorPrompt = "\x1b[?2004h> ";
 
 /// `tessera chat toy.tsr -n 3` in a pseudo-terminal.
@@ -118,8 +119,8 @@ TEST_F(LineEditing, ArrowsMoveAndBringBackEarlierLines) {
     TypedChat chat(folder_.path().string());
     chat.read_to("> ");
     const std::string first = answer("ucada"), second = answer("ucada" + first + "ucada");
-    EXPECT_THAT(chat.type(std::string("cd") + kLeft + "a\r"), HasSubstr("\n" + first + "\r\n"));
-    EXPECT_THAT(chat.type(std::string(kUp) + "\r"), HasSubstr("\n" + second + "\r\n"));
+    EXPECT_THAT(chat.type(std::string("cd") + kLeft + "a\r"), HasSubstr(kPlainPaste + first + "\r\n"));
+    EXPECT_THAT(chat.type(std::string(kUp) + "\r"), HasSubstr(kPlainPaste + second + "\r\n"));
     chat.type(kControlD);
     EXPECT_EQ(chat.status(), 0);
 }

@@ -7,127 +7,127 @@ namespace ntt = tessera::ntt;
 
 namespace {
 
-[[gnu::noinline]] void all_main_parts_of_attend_body([[maybe_unused]] const TesseraStep& step, float* const __restrict parts_of_largest, float* const __restrict parts_of_weights, float* const __restrict parts_of_weighted, const int32_t* const position, const float* const q, const float* const k, float* const __restrict scores, const float* const v) {
-    [[maybe_unused]] const int64_t T = step.symbols[0];
+[[gnu::noinline]] void body_all_main_parts_of_attend([[maybe_unused]] const TesseraStep& step, float* const __restrict parts_of_largest, float* const __restrict parts_of_weights, float* const __restrict parts_of_weighted, const int32_t* const v_position, const float* const v_q, const float* const v_k, float* const __restrict v_scores, const float* const v_v) {
+    [[maybe_unused]] const int64_t s_T = step.symbols[0];
     [[maybe_unused]] const int64_t worker = step.worker;
-    for (int64_t t_tile = 0; t_tile < T; ++t_tile) {
-        parts_of_largest[t_tile] = -__builtin_inff();
-        parts_of_weights[t_tile] = 0.0f;
-        for (int64_t d = 0; d < 32; ++d) {
-            parts_of_weighted[d + t_tile * 32] = 0.0f;
+    for (int64_t i_t_tile = 0; i_t_tile < s_T; ++i_t_tile) {
+        parts_of_largest[i_t_tile] = -__builtin_inff();
+        parts_of_weights[i_t_tile] = 0.0f;
+        for (int64_t i_d = 0; i_d < 32; ++i_d) {
+            parts_of_weighted[i_d + i_t_tile * 32] = 0.0f;
         }
-        const int64_t s_stop = ntt::min<int64_t>(128, int64_t{position[t_tile]} + 1);
-        for (int64_t s_tile = worker * 32; s_tile < s_stop; s_tile += 96) {
-            const int64_t s_end = ntt::min<int64_t>(s_tile + 32, s_stop);
+        const int64_t i_s_stop = ntt::min<int64_t>(128, int64_t{v_position[i_t_tile]} + 1);
+        for (int64_t i_s_tile = worker * 32; i_s_tile < i_s_stop; i_s_tile += 96) {
+            const int64_t i_s_end = ntt::min<int64_t>(i_s_tile + 32, i_s_stop);
             ntt::contract<ntt::ContractTile{.lanes = 8, .rows = 1, .groups = 4, .accumulate = false, .b_padded = false}>(
-                ntt::Int<1>{}, s_end - s_tile, 32,
-                ntt::rows(q + t_tile * 32, 0, ntt::Int<1>{}),
-                ntt::lanes(k + s_tile, 8, ntt::Int<128>{}),
-                ntt::result(scores, 0, ntt::Int<8>{}));
+                ntt::Int<1>{}, i_s_end - i_s_tile, 32,
+                ntt::rows(v_q + i_t_tile * 32, 0, ntt::Int<1>{}),
+                ntt::lanes(v_k + i_s_tile, 8, ntt::Int<128>{}),
+                ntt::result(v_scores, 0, ntt::Int<8>{}));
             {
-                const auto group = [&]([[maybe_unused]] const int64_t s, const auto s_lanes) {
-                    ntt::store_group(scores + s - s_tile, (ntt::load_group<ntt::Vector<float, 8>>(scores + s - s_tile, s_lanes) * 0.1767767f), s_lanes);
+                const auto group = [&]([[maybe_unused]] const int64_t i_s, const auto lanes_of_i_s) {
+                    ntt::store_group(v_scores + i_s - i_s_tile, (ntt::load_group<ntt::Vector<float, 8>>(v_scores + i_s - i_s_tile, lanes_of_i_s) * 0.1767767f), lanes_of_i_s);
                 };
-                int64_t s = s_tile;
-                for (; s + 8 <= s_end; s += 8) group(s, ntt::Int<8>{});
-                if (s < s_end) group(s, s_end - s);
+                int64_t i_s = i_s_tile;
+                for (; i_s + 8 <= i_s_end; i_s += 8) group(i_s, ntt::Int<8>{});
+                if (i_s < i_s_end) group(i_s, i_s_end - i_s);
             }
-            alignas(64) float attend_scores[32];
+            alignas(64) float scores_of_attend[32];
             {
-                const auto group = [&]([[maybe_unused]] const int64_t s_2, const auto s_2_lanes) {
-                    ntt::store_group(attend_scores + s_2 - s_tile, ntt::select(((ntt::iota<ntt::Vector<int32_t, 8>>() + static_cast<int32_t>(s_2)) <= static_cast<int32_t>(int64_t{position[t_tile]})), ntt::load_group<ntt::Vector<float, 8>>(scores + s_2 - s_tile, s_2_lanes), ntt::broadcast<ntt::Vector<float, 8>>((-__builtin_inff()))), s_2_lanes);
+                const auto group = [&]([[maybe_unused]] const int64_t i_s_2, const auto lanes_of_i_s_2) {
+                    ntt::store_group(scores_of_attend + i_s_2 - i_s_tile, ntt::select(((ntt::iota<ntt::Vector<int32_t, 8>>() + static_cast<int32_t>(i_s_2)) <= static_cast<int32_t>(int64_t{v_position[i_t_tile]})), ntt::load_group<ntt::Vector<float, 8>>(v_scores + i_s_2 - i_s_tile, lanes_of_i_s_2), ntt::broadcast<ntt::Vector<float, 8>>((-__builtin_inff()))), lanes_of_i_s_2);
                 };
-                int64_t s_2 = s_tile;
-                for (; s_2 + 8 <= s_end; s_2 += 8) group(s_2, ntt::Int<8>{});
-                if (s_2 < s_end) group(s_2, s_end - s_2);
+                int64_t i_s_2 = i_s_tile;
+                for (; i_s_2 + 8 <= i_s_end; i_s_2 += 8) group(i_s_2, ntt::Int<8>{});
+                if (i_s_2 < i_s_end) group(i_s_2, i_s_end - i_s_2);
             }
             ntt::softmax_step<ntt::ContractTile{.lanes = 8, .rows = 1, .groups = 4}>(
-                ntt::Int<1>{}, s_end - s_tile, 32, attend_scores, ntt::Int<32>{},
-                ntt::lanes(v + s_tile * 32, 8, ntt::Int<32>{}),
-                ntt::softmax_state(parts_of_largest + t_tile, parts_of_weights + t_tile, parts_of_weighted + t_tile * 32, ntt::Int<0>{}, ntt::Int<8>{}));
+                ntt::Int<1>{}, i_s_end - i_s_tile, 32, scores_of_attend, ntt::Int<32>{},
+                ntt::lanes(v_v + i_s_tile * 32, 8, ntt::Int<32>{}),
+                ntt::softmax_state(parts_of_largest + i_t_tile, parts_of_weights + i_t_tile, parts_of_weighted + i_t_tile * 32, ntt::Int<0>{}, ntt::Int<8>{}));
         }
     }
 }
 
 // t:1 s:32@worker { scores[contract groups=4 k=e lanes=8 n=s rows=1]; attend[stream d=d groups=4 lanes=8 rows=1] }
-void all_main_parts_of_attend(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
-    [[maybe_unused]] const int64_t T = step.symbols[0];
+void kernel_all_main_parts_of_attend(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
+    [[maybe_unused]] const int64_t s_T = step.symbols[0];
     [[maybe_unused]] const int64_t worker = step.worker;
-    [[maybe_unused]] const float* const k = reinterpret_cast<const float*>(step.constants + 0);
     [[maybe_unused]] float* const parts_of_largest = reinterpret_cast<float*>(step.arena + 31488 + worker * 256);
     [[maybe_unused]] float* const parts_of_weighted = reinterpret_cast<float*>(step.arena + 0 + worker * 8192);
     [[maybe_unused]] float* const parts_of_weights = reinterpret_cast<float*>(step.arena + 33024 + worker * 256);
-    [[maybe_unused]] const int32_t* const position = static_cast<const int32_t*>(step.inputs[0]);
-    [[maybe_unused]] const float* const q = static_cast<const float*>(step.inputs[1]);
-    [[maybe_unused]] float* const scores = reinterpret_cast<float*>(step.arena + 32256 + worker * 128);
-    [[maybe_unused]] const float* const v = reinterpret_cast<const float*>(step.constants + 16384);
-    all_main_parts_of_attend_body(step, parts_of_largest, parts_of_weights, parts_of_weighted, position, q, k, scores, v);
+    [[maybe_unused]] const float* const v_k = reinterpret_cast<const float*>(step.constants + 0);
+    [[maybe_unused]] const int32_t* const v_position = static_cast<const int32_t*>(step.inputs[0]);
+    [[maybe_unused]] const float* const v_q = static_cast<const float*>(step.inputs[1]);
+    [[maybe_unused]] float* const v_scores = reinterpret_cast<float*>(step.arena + 32256 + worker * 128);
+    [[maybe_unused]] const float* const v_v = reinterpret_cast<const float*>(step.constants + 16384);
+    body_all_main_parts_of_attend(step, parts_of_largest, parts_of_weights, parts_of_weighted, v_position, v_q, v_k, v_scores, v_v);
 }
 
-[[gnu::noinline]] void all_main_y_body([[maybe_unused]] const TesseraStep& step, const float* const parts_of_largest, float* const __restrict largest, const float* const parts_of_weights, float* const __restrict weights, const float* const parts_of_weighted, float* const __restrict weighted, float* const __restrict y) {
-    [[maybe_unused]] const int64_t T = step.symbols[0];
+[[gnu::noinline]] void body_all_main_y([[maybe_unused]] const TesseraStep& step, const float* const parts_of_largest, float* const __restrict v_largest, const float* const parts_of_weights, float* const __restrict v_weights, const float* const parts_of_weighted, float* const __restrict v_weighted, float* const __restrict v_y) {
+    [[maybe_unused]] const int64_t s_T = step.symbols[0];
     [[maybe_unused]] const int64_t worker = step.worker;
-    for (int64_t d_tile = worker * 8; d_tile < 32; d_tile += 24) {
-        for (int64_t t = 0; t < T; ++t) {
+    for (int64_t i_d_tile = worker * 8; i_d_tile < 32; i_d_tile += 24) {
+        for (int64_t i_t = 0; i_t < s_T; ++i_t) {
             float max = -__builtin_inff();
             for (int64_t part = 0; part < 3; ++part) {
-                max = ntt::max(max, parts_of_largest[part * 64 + t]);
+                max = ntt::max(max, parts_of_largest[i_t + part * 64]);
             }
-            largest[t] = max;
-            alignas(64) float attend_weights[3];
+            v_largest[i_t] = max;
+            alignas(64) float weights_of_attend[3];
             for (int64_t part = 0; part < 3; ++part) {
-                attend_weights[part] = ntt::exp((parts_of_largest[part * 64 + t] - ((max == (-__builtin_inff())) ? 0.0f : max)));
+                weights_of_attend[part] = ntt::exp((parts_of_largest[i_t + part * 64] - ((max == (-__builtin_inff())) ? 0.0f : max)));
             }
             float sum = 0.0f;
             for (int64_t part = 0; part < 3; ++part) {
-                sum = ntt::fma(parts_of_weights[part * 64 + t], attend_weights[part], sum);
+                sum = ntt::fma(parts_of_weights[i_t + part * 64], weights_of_attend[part], sum);
             }
-            weights[t] = sum;
-            for (int64_t d = d_tile; d < d_tile + 8; d += 8) {
+            v_weights[i_t] = sum;
+            for (int64_t i_d = i_d_tile; i_d < i_d_tile + 8; i_d += 8) {
                 ntt::Vector<float, 8> sum_2 = ntt::broadcast<ntt::Vector<float, 8>>(0.0f);
                 for (int64_t part = 0; part < 3; ++part) {
-                    sum_2 = ntt::fma(ntt::load_group<ntt::Vector<float, 8>>(parts_of_weighted + d_tile + part * 2048 + t * 32, ntt::Int<8>{}), ntt::broadcast<ntt::Vector<float, 8>>(attend_weights[part]), sum_2);
+                    sum_2 = ntt::fma(ntt::load_group<ntt::Vector<float, 8>>(parts_of_weighted + i_d_tile + i_t * 32 + part * 2048, ntt::Int<8>{}), ntt::broadcast<ntt::Vector<float, 8>>(weights_of_attend[part]), sum_2);
                 }
-                ntt::store_group(weighted + t * 8, sum_2, ntt::Int<8>{});
+                ntt::store_group(v_weighted + i_t * 8, sum_2, ntt::Int<8>{});
             }
         }
-        for (int64_t t_2 = 0; t_2 < T; ++t_2) {
-            for (int64_t d_2 = d_tile; d_2 < d_tile + 8; d_2 += 8) {
-                ntt::store_group(y + d_tile + t_2 * 32, (ntt::load_group<ntt::Vector<float, 8>>(weighted + t_2 * 8, ntt::Int<8>{}) / weights[t_2]), ntt::Int<8>{});
+        for (int64_t i_t_2 = 0; i_t_2 < s_T; ++i_t_2) {
+            for (int64_t i_d_2 = i_d_tile; i_d_2 < i_d_tile + 8; i_d_2 += 8) {
+                ntt::store_group(v_y + i_d_tile + i_t_2 * 32, (ntt::load_group<ntt::Vector<float, 8>>(v_weighted + i_t_2 * 8, ntt::Int<8>{}) / v_weights[i_t_2]), ntt::Int<8>{});
             }
         }
     }
 }
 
 // d:8@worker { attend[combine lanes=8 x=d]; y[loops lanes=8 x=d] }
-void all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
-    [[maybe_unused]] const int64_t T = step.symbols[0];
+void kernel_all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
+    [[maybe_unused]] const int64_t s_T = step.symbols[0];
     [[maybe_unused]] const int64_t worker = step.worker;
-    [[maybe_unused]] float* const largest = reinterpret_cast<float*>(step.arena + 30720 + worker * 256);
     [[maybe_unused]] const float* const parts_of_largest = reinterpret_cast<const float*>(step.arena + 31488);
     [[maybe_unused]] const float* const parts_of_weighted = reinterpret_cast<const float*>(step.arena + 0);
     [[maybe_unused]] const float* const parts_of_weights = reinterpret_cast<const float*>(step.arena + 33024);
-    [[maybe_unused]] float* const weighted = reinterpret_cast<float*>(step.arena + 24576 + worker * 2048);
-    [[maybe_unused]] float* const weights = reinterpret_cast<float*>(step.arena + 32256 + worker * 256);
-    [[maybe_unused]] float* const y = static_cast<float*>(step.outputs[0]);
-    all_main_y_body(step, parts_of_largest, largest, parts_of_weights, weights, parts_of_weighted, weighted, y);
+    [[maybe_unused]] float* const v_largest = reinterpret_cast<float*>(step.arena + 30720 + worker * 256);
+    [[maybe_unused]] float* const v_weighted = reinterpret_cast<float*>(step.arena + 24576 + worker * 2048);
+    [[maybe_unused]] float* const v_weights = reinterpret_cast<float*>(step.arena + 32256 + worker * 256);
+    [[maybe_unused]] float* const v_y = static_cast<float*>(step.outputs[0]);
+    body_all_main_y(step, parts_of_largest, v_largest, parts_of_weights, v_weights, parts_of_weighted, v_weighted, v_y);
 }
 
 }  // namespace
 
 extern "C" void tessera_step_all(const TesseraStep* step) {
-    all_main_parts_of_attend(*step, 0);
+    kernel_all_main_parts_of_attend(*step, 0);
     step->meet(step->team);
-    all_main_y(*step, 0);
+    kernel_all_main_y(*step, 0);
 }
 
 extern "C" void tessera_step_all_marked(const TesseraMarkedStep* marked) {
     const TesseraStep* const step = &marked->step;
     marked->mark(marked->marks, step->worker, 0, kTesseraComputes);
-    all_main_parts_of_attend(*step, 0);
+    kernel_all_main_parts_of_attend(*step, 0);
     marked->mark(marked->marks, step->worker, 1, kTesseraWaits);
     step->meet(step->team);
     marked->mark(marked->marks, step->worker, 1, kTesseraComputes);
-    all_main_y(*step, 0);
+    kernel_all_main_y(*step, 0);
     marked->mark(marked->marks, step->worker, 2, kTesseraEnds);
 }

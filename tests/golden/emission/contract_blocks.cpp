@@ -16,43 +16,43 @@ struct Factor1 {
     }
 };
 
-[[gnu::noinline]] void all_main_y_body([[maybe_unused]] const TesseraStep& step, const int8_t* const x, const int8_t* const low, const float* const scales, ntt::Bits<4> const w_q, const ntt::f16* const w_d, const ntt::f16* const w_m, float* const __restrict y) {
-    [[maybe_unused]] const int64_t T = step.symbols[0];
-    for (int64_t n_tile = 0; n_tile < 40; n_tile += 16) {
-        const int64_t n_end = ntt::min<int64_t>(n_tile + 16, 40);
+[[gnu::noinline]] void body_all_main_y([[maybe_unused]] const TesseraStep& step, const int8_t* const v_x, const int8_t* const v_low, const float* const v_scales, ntt::Bits<4> const v_w_q, const ntt::f16* const v_w_d, const ntt::f16* const v_w_m, float* const __restrict v_y) {
+    [[maybe_unused]] const int64_t s_T = step.symbols[0];
+    for (int64_t i_n_tile = 0; i_n_tile < 40; i_n_tile += 16) {
+        const int64_t i_n_end = ntt::min<int64_t>(i_n_tile + 16, 40);
         ntt::contract_blocks<ntt::ContractBlocksTile{.lanes = 8, .rows = 4, .groups = 2, .block = 32, .a_block = 32, .zero = 0, .accumulate = false, .prefetch = 512, .streams = 2}>(
-            T, n_end - n_tile, 64,
-            ntt::row_terms<256>(x, low, 64),
-            ntt::rows(scales, 2, ntt::Int<1>{}),
-            ntt::lane_quads(ntt::Bits<4>(w_q.bytes() + ((n_tile) / 8) * 256), 512, ntt::Int<32>{}),
-            ntt::decoded(Factor1{w_d + ((n_tile) / 8) * 16, 16}),
-            ntt::decoded(Factor1{w_m + ((n_tile) / 8) * 16, 16}),
-            ntt::result(y + n_tile, 40, ntt::Int<8>{}));
+            s_T, i_n_end - i_n_tile, 64,
+            ntt::row_terms<256>(v_x, v_low, 64),
+            ntt::rows(v_scales, 2, ntt::Int<1>{}),
+            ntt::lane_quads(ntt::Bits<4>(v_w_q.bytes() + ((i_n_tile) / 8) * 256), 512, ntt::Int<32>{}),
+            ntt::decoded(Factor1{v_w_d + ((i_n_tile) / 8) * 16, 16}),
+            ntt::decoded(Factor1{v_w_m + ((i_n_tile) / 8) * 16, 16}),
+            ntt::result(v_y + i_n_tile, 40, ntt::Int<8>{}));
     }
 }
 
 // n:16 { y[contract_blocks groups=2 k=k lanes=8 m=t n=n prefetch=512 rows=4 streams=2] }
-void all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
-    [[maybe_unused]] const int64_t T = step.symbols[0];
-    [[maybe_unused]] const int8_t* const low = static_cast<const int8_t*>(step.inputs[1]);
-    [[maybe_unused]] const float* const scales = static_cast<const float*>(step.inputs[2]);
-    [[maybe_unused]] const ntt::f16* const w_d = reinterpret_cast<const ntt::f16*>(step.constants + 1280);
-    [[maybe_unused]] const ntt::f16* const w_m = reinterpret_cast<const ntt::f16*>(step.constants + 1472);
-    [[maybe_unused]] const ntt::Bits<4> w_q(step.constants + 0);
-    [[maybe_unused]] const int8_t* const x = static_cast<const int8_t*>(step.inputs[0]);
-    [[maybe_unused]] float* const y = static_cast<float*>(step.outputs[0]);
-    all_main_y_body(step, x, low, scales, w_q, w_d, w_m, y);
+void kernel_all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
+    [[maybe_unused]] const int64_t s_T = step.symbols[0];
+    [[maybe_unused]] const int8_t* const v_low = static_cast<const int8_t*>(step.inputs[1]);
+    [[maybe_unused]] const float* const v_scales = static_cast<const float*>(step.inputs[2]);
+    [[maybe_unused]] const ntt::f16* const v_w_d = reinterpret_cast<const ntt::f16*>(step.constants + 1280);
+    [[maybe_unused]] const ntt::f16* const v_w_m = reinterpret_cast<const ntt::f16*>(step.constants + 1472);
+    [[maybe_unused]] const ntt::Bits<4> v_w_q(step.constants + 0);
+    [[maybe_unused]] const int8_t* const v_x = static_cast<const int8_t*>(step.inputs[0]);
+    [[maybe_unused]] float* const v_y = static_cast<float*>(step.outputs[0]);
+    body_all_main_y(step, v_x, v_low, v_scales, v_w_q, v_w_d, v_w_m, v_y);
 }
 
 }  // namespace
 
 extern "C" void tessera_step_all(const TesseraStep* step) {
-    all_main_y(*step, 0);
+    kernel_all_main_y(*step, 0);
 }
 
 extern "C" void tessera_step_all_marked(const TesseraMarkedStep* marked) {
     const TesseraStep* const step = &marked->step;
     marked->mark(marked->marks, step->worker, 0, kTesseraComputes);
-    all_main_y(*step, 0);
+    kernel_all_main_y(*step, 0);
     marked->mark(marked->marks, step->worker, 1, kTesseraEnds);
 }

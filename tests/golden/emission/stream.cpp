@@ -7,74 +7,74 @@ namespace ntt = tessera::ntt;
 
 namespace {
 
-[[gnu::noinline]] void all_main_y_body([[maybe_unused]] const TesseraStep& step, float* const __restrict largest, float* const __restrict weights, float* const __restrict weighted, const int32_t* const position, const float* const q, const float* const k, float* const __restrict scores, const float* const v, float* const __restrict y) {
-    [[maybe_unused]] const int64_t T = step.symbols[0];
-    for (int64_t t_tile = 0; t_tile < T; ++t_tile) {
-        largest[0] = -__builtin_inff();
-        weights[0] = 0.0f;
-        for (int64_t d = 0; d < 32; ++d) {
-            weighted[d] = 0.0f;
+[[gnu::noinline]] void body_all_main_y([[maybe_unused]] const TesseraStep& step, float* const __restrict v_largest, float* const __restrict v_weights, float* const __restrict v_weighted, const int32_t* const v_position, const float* const v_q, const float* const v_k, float* const __restrict v_scores, const float* const v_v, float* const __restrict v_y) {
+    [[maybe_unused]] const int64_t s_T = step.symbols[0];
+    for (int64_t i_t_tile = 0; i_t_tile < s_T; ++i_t_tile) {
+        v_largest[0] = -__builtin_inff();
+        v_weights[0] = 0.0f;
+        for (int64_t i_d = 0; i_d < 32; ++i_d) {
+            v_weighted[i_d] = 0.0f;
         }
-        const int64_t s_stop = ntt::min<int64_t>(128, int64_t{position[t_tile]} + 1);
-        for (int64_t s_tile = 0; s_tile < s_stop; s_tile += 32) {
-            const int64_t s_end = ntt::min<int64_t>(s_tile + 32, s_stop);
+        const int64_t i_s_stop = ntt::min<int64_t>(128, int64_t{v_position[i_t_tile]} + 1);
+        for (int64_t i_s_tile = 0; i_s_tile < i_s_stop; i_s_tile += 32) {
+            const int64_t i_s_end = ntt::min<int64_t>(i_s_tile + 32, i_s_stop);
             ntt::contract<ntt::ContractTile{.lanes = 8, .rows = 1, .groups = 4, .accumulate = false, .b_padded = false}>(
-                ntt::Int<1>{}, s_end - s_tile, 32,
-                ntt::rows(q + t_tile * 32, 0, ntt::Int<1>{}),
-                ntt::lanes(k + s_tile, 8, ntt::Int<128>{}),
-                ntt::result(scores, 0, ntt::Int<8>{}));
+                ntt::Int<1>{}, i_s_end - i_s_tile, 32,
+                ntt::rows(v_q + i_t_tile * 32, 0, ntt::Int<1>{}),
+                ntt::lanes(v_k + i_s_tile, 8, ntt::Int<128>{}),
+                ntt::result(v_scores, 0, ntt::Int<8>{}));
             {
-                const auto group = [&]([[maybe_unused]] const int64_t s, const auto s_lanes) {
-                    ntt::store_group(scores + s - s_tile, (ntt::load_group<ntt::Vector<float, 8>>(scores + s - s_tile, s_lanes) * 0.1767767f), s_lanes);
+                const auto group = [&]([[maybe_unused]] const int64_t i_s, const auto lanes_of_i_s) {
+                    ntt::store_group(v_scores + i_s - i_s_tile, (ntt::load_group<ntt::Vector<float, 8>>(v_scores + i_s - i_s_tile, lanes_of_i_s) * 0.1767767f), lanes_of_i_s);
                 };
-                int64_t s = s_tile;
-                for (; s + 8 <= s_end; s += 8) group(s, ntt::Int<8>{});
-                if (s < s_end) group(s, s_end - s);
+                int64_t i_s = i_s_tile;
+                for (; i_s + 8 <= i_s_end; i_s += 8) group(i_s, ntt::Int<8>{});
+                if (i_s < i_s_end) group(i_s, i_s_end - i_s);
             }
-            alignas(64) float attend_scores[32];
+            alignas(64) float scores_of_attend[32];
             {
-                const auto group = [&]([[maybe_unused]] const int64_t s_2, const auto s_2_lanes) {
-                    ntt::store_group(attend_scores + s_2 - s_tile, ntt::select(((ntt::iota<ntt::Vector<int32_t, 8>>() + static_cast<int32_t>(s_2)) <= static_cast<int32_t>(int64_t{position[t_tile]})), ntt::load_group<ntt::Vector<float, 8>>(scores + s_2 - s_tile, s_2_lanes), ntt::broadcast<ntt::Vector<float, 8>>((-__builtin_inff()))), s_2_lanes);
+                const auto group = [&]([[maybe_unused]] const int64_t i_s_2, const auto lanes_of_i_s_2) {
+                    ntt::store_group(scores_of_attend + i_s_2 - i_s_tile, ntt::select(((ntt::iota<ntt::Vector<int32_t, 8>>() + static_cast<int32_t>(i_s_2)) <= static_cast<int32_t>(int64_t{v_position[i_t_tile]})), ntt::load_group<ntt::Vector<float, 8>>(v_scores + i_s_2 - i_s_tile, lanes_of_i_s_2), ntt::broadcast<ntt::Vector<float, 8>>((-__builtin_inff()))), lanes_of_i_s_2);
                 };
-                int64_t s_2 = s_tile;
-                for (; s_2 + 8 <= s_end; s_2 += 8) group(s_2, ntt::Int<8>{});
-                if (s_2 < s_end) group(s_2, s_end - s_2);
+                int64_t i_s_2 = i_s_tile;
+                for (; i_s_2 + 8 <= i_s_end; i_s_2 += 8) group(i_s_2, ntt::Int<8>{});
+                if (i_s_2 < i_s_end) group(i_s_2, i_s_end - i_s_2);
             }
             ntt::softmax_step<ntt::ContractTile{.lanes = 8, .rows = 1, .groups = 4}>(
-                ntt::Int<1>{}, s_end - s_tile, 32, attend_scores, ntt::Int<32>{},
-                ntt::lanes(v + s_tile * 32, 8, ntt::Int<32>{}),
-                ntt::softmax_state(largest, weights, weighted, ntt::Int<0>{}, ntt::Int<8>{}));
+                ntt::Int<1>{}, i_s_end - i_s_tile, 32, scores_of_attend, ntt::Int<32>{},
+                ntt::lanes(v_v + i_s_tile * 32, 8, ntt::Int<32>{}),
+                ntt::softmax_state(v_largest, v_weights, v_weighted, ntt::Int<0>{}, ntt::Int<8>{}));
         }
-        for (int64_t d_2 = 0; d_2 < 32; d_2 += 8) {
-            ntt::store_group(y + d_2 + t_tile * 32, (ntt::load_group<ntt::Vector<float, 8>>(weighted + d_2, ntt::Int<8>{}) / weights[0]), ntt::Int<8>{});
+        for (int64_t i_d_2 = 0; i_d_2 < 32; i_d_2 += 8) {
+            ntt::store_group(v_y + i_d_2 + i_t_tile * 32, (ntt::load_group<ntt::Vector<float, 8>>(v_weighted + i_d_2, ntt::Int<8>{}) / v_weights[0]), ntt::Int<8>{});
         }
     }
 }
 
 // t:1 { s:32 { scores[contract groups=4 k=e lanes=8 n=s rows=1]; attend[stream d=d groups=4 lanes=8 rows=1] }; y[loops lanes=8 x=d] }
-void all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
-    [[maybe_unused]] const int64_t T = step.symbols[0];
-    [[maybe_unused]] const float* const k = reinterpret_cast<const float*>(step.constants + 0);
-    [[maybe_unused]] float* const largest = reinterpret_cast<float*>(step.arena + 256);
-    [[maybe_unused]] const int32_t* const position = static_cast<const int32_t*>(step.inputs[0]);
-    [[maybe_unused]] const float* const q = static_cast<const float*>(step.inputs[1]);
-    [[maybe_unused]] float* const scores = reinterpret_cast<float*>(step.arena + 0);
-    [[maybe_unused]] const float* const v = reinterpret_cast<const float*>(step.constants + 16384);
-    [[maybe_unused]] float* const weighted = reinterpret_cast<float*>(step.arena + 128);
-    [[maybe_unused]] float* const weights = reinterpret_cast<float*>(step.arena + 320);
-    [[maybe_unused]] float* const y = static_cast<float*>(step.outputs[0]);
-    all_main_y_body(step, largest, weights, weighted, position, q, k, scores, v, y);
+void kernel_all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
+    [[maybe_unused]] const int64_t s_T = step.symbols[0];
+    [[maybe_unused]] const float* const v_k = reinterpret_cast<const float*>(step.constants + 0);
+    [[maybe_unused]] float* const v_largest = reinterpret_cast<float*>(step.arena + 256);
+    [[maybe_unused]] const int32_t* const v_position = static_cast<const int32_t*>(step.inputs[0]);
+    [[maybe_unused]] const float* const v_q = static_cast<const float*>(step.inputs[1]);
+    [[maybe_unused]] float* const v_scores = reinterpret_cast<float*>(step.arena + 0);
+    [[maybe_unused]] const float* const v_v = reinterpret_cast<const float*>(step.constants + 16384);
+    [[maybe_unused]] float* const v_weighted = reinterpret_cast<float*>(step.arena + 128);
+    [[maybe_unused]] float* const v_weights = reinterpret_cast<float*>(step.arena + 320);
+    [[maybe_unused]] float* const v_y = static_cast<float*>(step.outputs[0]);
+    body_all_main_y(step, v_largest, v_weights, v_weighted, v_position, v_q, v_k, v_scores, v_v, v_y);
 }
 
 }  // namespace
 
 extern "C" void tessera_step_all(const TesseraStep* step) {
-    all_main_y(*step, 0);
+    kernel_all_main_y(*step, 0);
 }
 
 extern "C" void tessera_step_all_marked(const TesseraMarkedStep* marked) {
     const TesseraStep* const step = &marked->step;
     marked->mark(marked->marks, step->worker, 0, kTesseraComputes);
-    all_main_y(*step, 0);
+    kernel_all_main_y(*step, 0);
     marked->mark(marked->marks, step->worker, 1, kTesseraEnds);
 }
