@@ -41,7 +41,7 @@ TEST_P(Emission, IsWhatTheFileShows) {
                         : GetParam() == "contract_blocks"      ? "ntt::contract_blocks<"
                         : GetParam() == "contract_block_tiles" ? "ntt::contract_block_tiles<"
                         : GetParam() == "contract_tiles"       ? "ntt::contract_tiles<"
-                        : GetParam() == "combine"              ? "attend_weights[part]"
+                        : GetParam() == "combine"              ? "weights_of_attend[part]"
                                                                : "ntt::contract<"),
               std::string::npos);
     const fs::path path = golden_file(GetParam());
