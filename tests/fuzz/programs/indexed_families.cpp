@@ -155,16 +155,16 @@ bool update(Draft& draft) {
     if (!is_chosen) {
         const std::string where =
             draft.choices.pick<std::string>({"", "where i1 mod 2 == 0\n", "where i1 <= i0\n"});
-        return draft.add(fmt::format("op store({})\nin X {}[i0, i1]\nupdate Y {}[i0, i1] = X\n{}",
+        return draft.add(fmt::format("op drawn_store({})\nin X {}[i0, i1]\nupdate Y {}[i0, i1] = X\n{}",
                                      iterators(shape), of_type, of_type, where),
                          {*value}, over);
     }
     const bool is_masked = draft.choices.chance(25);
     const ValueId id = indices(draft, type.shape[0], is_masked ? -1 : 0, shape[0].factor - 1, true);
     return draft.add(
-        fmt::format("op store({})\nindex id i32[i0]\nin X {}[i0, i1]\nupdate Y {}[id, i1] of {} = X\n{}",
-                    iterators(type.shape), of_type, of_type, shape_text(shape),
-                    is_masked ? "where id >= 0\n" : ""),
+        fmt::format(
+            "op drawn_store({})\nindex id i32[i0]\nin X {}[i0, i1]\nupdate Y {}[id, i1] of {} = X\n{}",
+            iterators(type.shape), of_type, of_type, shape_text(shape), is_masked ? "where id >= 0\n" : ""),
         {id, *value}, over);
 }
 
