@@ -164,8 +164,8 @@ TEST(OwnStorage, PlansComputeIt) {
 TEST(OwnStorage, WhatCanLieInPlaceIsLeftAlone) {
     const Graph residual =
         parse_graph(kInput + values("abcz") + "block before\n" + map("x", "a", "X + 1") +
-                        "block layer repeat 3 carry a -> b\n" + map("a", "c") + difference_of("a", "c", "b") +
-                        "block behind\n" + map("b", "z") + "output z\n",
+                        "block layer repeat 3 carry a -> b\n" + map("a", "c", "X", "3 - i, j") +
+                        difference_of("a", "c", "b") + "block behind\n" + map("b", "z") + "output z\n",
                     "residual");
     EXPECT_FALSE(planner::with_own_storage(residual));
     // A read that does not need the update is moved in front of it.
