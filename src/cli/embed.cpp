@@ -104,8 +104,10 @@ Verb embed_verb() {
                        "how the hidden states of the tokens become one: their mean, that of the last or "
                        "of the first (cls), .. (default: as the model says, or else the mean)")
                     ->check(CLI::IsMember(pooling_names()));
-                app.add_flag("--normalise,!--keep-length", options->normalises,
-                             "scale the vectors to length 1 (default: as the model says, or else yes)");
+                app.add_flag_function(
+                    "--normalise,!--keep-length",
+                    [options](std::int64_t count) { options->normalises = count > 0; },
+                    "scale the vectors to length 1 (default: as the model says, or else yes)");
                 add_first_use_flags(app, options->first_use);
                 app.add_flag("--json", options->json,
                              "print model, tokens and vectors as JSON (default: a line for each text)");

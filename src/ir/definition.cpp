@@ -88,6 +88,12 @@ double identity(Monoid monoid) {
     return 0;
 }
 
+double identity(const Definition& definition, int result) {
+    const bool is_sum =
+        definition.monoid == Monoid::kSoftmaxSum && result != definition.results().front();
+    return is_sum ? 0 : identity(definition.monoid);
+}
+
 bool is_indirect(const ExprPtr& component) {
     bool found = false;
     walk(component, [&](const Expr& expr) {

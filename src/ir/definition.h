@@ -126,6 +126,8 @@ bool same(const TestSetup& a, const TestSetup& b);
 /// "sum", "softmax_sum", ...; "" for none.
 std::string_view name(Monoid monoid);
 double identity(Monoid monoid);  ///< 0 for none; that of the score, -inf, for softmax_sum
+/// What elements of a result hold that no iteration writes: the sums of softmax_sum begin with 0.
+double identity(const Definition& definition, int result);
 
 /// Reads the textual form. `where` names the source in errors ("matmul.op:3: ...").
 /// @throws Error for anything that the notation does not allow, with the line.

@@ -140,9 +140,9 @@ private:
     /// computed once, with this iterator at its first executed value.
     std::vector<TensorData> softmax_sum() {
         const std::vector<int> results = definition_.results();
-        TensorData largest_score = start(results[0], identity(Monoid::kSoftmaxSum));
-        TensorData sum = start(results[1], 0);
-        TensorData weighted = start(results[2], 0);
+        TensorData largest_score = start(results[0], identity(definition_, results[0]));
+        TensorData sum = start(results[1], identity(definition_, results[1]));
+        TensorData weighted = start(results[2], identity(definition_, results[2]));
         const auto score = [&] { return value(definition_.body[0], identity(Monoid::kSoftmaxSum)); };
         const Held held = held_in_softmax(results[0]);
         for_each_executed(held, [&] {

@@ -73,7 +73,7 @@ movement::Body fill_gaps(const std::vector<const Node*>& nodes,
             const bool is_divided =
                 storage.input().plan.workers > 1 && access != accesses.end() && !access->parts.empty();
             const bool is_one_workers = is_divided && access->parts.front().axis == movement::kFirstWorker;
-            const double start = identity(node->definition()->monoid);
+            const double start = identity(*node->definition(), t);
             movement::Body fill = is_divided && !is_one_workers
                                       ? fill_part(value, access->parts.front(), start, storage, names)
                                       : fill_whole(value, start, storage);

@@ -80,16 +80,13 @@ std::vector<int> iterators_of_result(const Definition& definition, int tensor) {
 movement::Body lower_identity(const LeafScope& scope) {
     const Definition& definition = *scope.node.definition();
     movement::Body body;
-    bool is_first = true;
     for (const int tensor : definition.results()) {
-        const double start =
-            definition.monoid == Monoid::kSoftmaxSum && !is_first ? 0 : identity(definition.monoid);
+        const double start = identity(definition, tensor);
         LeafLoops loops(scope, iterators_of_result(definition, tensor));
         const ValueScope values{scope.node, scope.storage, loops.values(), 0, nullptr};
         for (movement::Statement& s :
              loops.around({{store_to(tensor, movement::number_value(start), values)}}))
             body.push_back(std::move(s));
-        is_first = false;
     }
     return body;
 }

@@ -50,8 +50,8 @@ TileArithmetic::TileArithmetic(const facts::BoundDefinition& bound)
 }
 
 double TileArithmetic::untouched(size_t tensor) const {
-    const double start = static_cast<int>(tensor) == results_[0] ? identity(bound_.definition.monoid) : 0;
-    return round_to(bound_.tensor(static_cast<int>(tensor)).type, start);
+    const auto t = static_cast<int>(tensor);
+    return round_to(bound_.tensor(t).type, identity(bound_.definition, t));
 }
 
 PartialResults TileArithmetic::execute(const facts::IterationBox& box, const TileOperands& operands,

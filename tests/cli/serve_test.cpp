@@ -24,7 +24,7 @@ protected:
 TEST_F(ServeVerb, WrongUsage) {
     expect_wrong_usage({"--port", "65536"}, "--port");
     expect_wrong_usage({"--host", "a..b"}, "is neither an address of IP nor a name that stands for one");
-    expect_wrong_usage({"--cors-origin", "example.org"}, "`cors-origin`: example.org is no origin");
+    expect_wrong_usage({"--cors-origin", "example.org"}, "`--cors-origin`: example.org is no origin");
     expect_wrong_usage({"--parallel", "4"}, "cannot compute 4 texts in one step: 1 to 3 are possible");
     expect_wrong_usage({"--api-key", "a", "--api-key-file", "b"}, "--api-key");
     expect_wrong_usage({"--api-key", "a b"}, "`api-key`: has a character that a header of HTTP cannot have");

@@ -86,7 +86,7 @@ const std::vector<std::string> kNames = {
     "at",          "M_PI",       "_mm_pause",   "UINT8_C",     "decode",
     "linux",       "t_2",        "parts_of_up", "alignas",     "static_cast",
     "co_await",    "tile_body",  "INFINITY",    "a_b",         "offsetof",
-    "lane",        "lanes",      "v_x",         "i_t",         "s_T",
+    "lane",        "lane_2",     "v_x",         "i_t",         "s_T",
     "x_0",         "i0",         "X",           "part",        "gap",
     "kernel_y",    "body_y",     "outer",       "sum_2",       "lane_",
     "i_lane_end",  "v_",         "parts",       "t_tile",      "__amd64_",
@@ -171,7 +171,7 @@ TEST(HostileNames, MayBeTheSameForEverything) {
     const int64_t lanes = host_lanes().front();
     CompiledPlans compiled(lanes);
     std::vector<Graph> graphs;
-    for (const std::string name : {"lane", "step", "worker", "int64_t", "s_", "kernel"}) {
+    for (const std::string name : {"lane", "step", "team", "int64_t", "s_", "kernel"}) {
         const auto put = [&](std::string text) {
             for (size_t at; (at = text.find('$')) != std::string::npos;) text.replace(at, 1, name);
             return text;

@@ -78,5 +78,5 @@ def test_the_tool_prints_the_same(model, artefact):
 
 
 def test_wrong_calls(model):
-    with pytest.raises(tessera.Error, match="expected mean or last"):
-        model.embed("1", pooling="max")
+    with pytest.raises(tessera.Error, match="expected one of mean, last"):
+        model.embed("1", pooling="attention")

@@ -99,7 +99,8 @@ bool Draft::add(const std::string& text, const std::vector<ValueId>& operands, s
             if (role == Role::kUpdate) contents[i] = data(over.value());
             if (role == Role::kIndex || role == Role::kIn) contents[i] = data(operands.at(next++));
         }
-        results = interpret(*definition, extents, contents, "a drawn definition");
+        results = interpret(*definition, extents, contents, "a drawn definition", /*round_results=*/true,
+                            /*held=*/nullptr, InfiniteScores::kNothing);
     } catch (const Error& error) {
         throw Error(kind, text, error.what(), "mend the family that drew it");
     }

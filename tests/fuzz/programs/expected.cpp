@@ -4,9 +4,9 @@
 // 3e-6 (F32), 1e-3 (F16) or 8e-3 (BF16) of the larger of itself and the root mean square of its tensor: sums
 // have no order, and functions have last bits. What this does downstream depends on the program: a difference
 // of near numbers, a comparison, a cast to integers. So the program is interpreted again with every operand
-// and result of nodes that round changed by up to 2^-21, with a pattern of signs and with its opposite. Where
-// results move by more than the tolerance, they may; where they turn from one of finite, NaN and infinities
-// to another, anything may come out.
+// and result of nodes that round changed by up to 2^-21, with a pattern of signs and with its opposite, and
+// with every operation rounded to F32. Where results move by more than the tolerance, they may; where they
+// turn from one of finite, NaN and infinities to another, anything may come out.
 #include "fuzz/programs/expected.h"
 
 #include <algorithm>
@@ -95,11 +95,32 @@ bool rounds(const Definition& d) {
     return adds && !(is_whole && is_integer(d.accumulator));
 }
 
+ExprPtr with_rounded_steps(const Definition& d, const ExprPtr& expr) {
+    if (const auto* cast = std::get_if<Cast>(&expr->node))
+        return tessera::cast(cast->to, with_rounded_steps(d, cast->argument));
+    const auto* apply = std::get_if<Apply>(&expr->node);
+    if (!apply) return expr;
+    std::vector<ExprPtr> arguments;
+    for (const ExprPtr& argument : apply->arguments) arguments.push_back(with_rounded_steps(d, argument));
+    const bool is_whole = arithmetic_of(d, expr).is_whole;
+    ExprPtr step = tessera::apply(apply->function, std::move(arguments));
+    return is_whole ? step : tessera::cast(ElementType::kF32, std::move(step));
+}
+
+/// Every operation of the expressions rounds to F32: where large numbers cancel, this shows.
+Definition with_rounded_steps(const Definition& d) {
+    Definition rounded = d;
+    for (ExprPtr& expr : rounded.body) expr = with_rounded_steps(d, expr);
+    if (d.post) rounded.post = with_rounded_steps(d, d.post);
+    return rounded;
+}
+
 /// Changes numbers by up to a fraction of themselves, the same way for the same seed.
 class Disturbance {
 public:
     /// `sign`: 0 changes nothing.
     Disturbance(uint64_t seed, double sign) : engine_(seed), sign_(sign) {}
+    bool is_any() const { return sign_ != 0; }
     TensorData of(TensorData data, ElementType type) {
         if (sign_ == 0) return data;
         for (double& v : data.values) {
@@ -131,6 +152,7 @@ struct Run {
 
 Run run(const Program& program, Disturbance disturbance) {
     const Graph& graph = program.graph;
+    const bool is_disturbed = disturbance.is_any();
     Run made{std::vector<TensorData>(graph.values.size()), std::vector<bool>(graph.values.size(), true)};
     const auto at = [&](ValueId id) { return static_cast<size_t>(id.index); };
     for (size_t i = 0; i < graph.values.size(); ++i) {
@@ -155,7 +177,9 @@ Run run(const Program& program, Disturbance disturbance) {
                 operands[i] = disturbance.of(std::move(operands[i]), d.tensors[i].type);
         }
         const BoundExtents extents = bound_extents(d, dims_of(d, program.symbols), node.name);
-        std::vector<TensorData> results = interpret(d, extents, operands, node.name, false);
+        std::vector<TensorData> results = interpret(is_disturbed ? with_rounded_steps(d) : d, extents,
+                                                    operands, node.name, /*round_results=*/false,
+                                                    /*held=*/nullptr, InfiniteScores::kNothing);
         for (size_t r = 0; r < results.size(); ++r) {
             const ElementType type = d.tensors[static_cast<size_t>(d.results()[r])].type;
             if (is_rounding) results[r] = disturbance.of(std::move(results[r]), ElementType::kF32);

@@ -198,6 +198,7 @@ const std::set<std::string>& words_of_notation() {
 
 void rename_parts(Choices& choices, const Graph& graph, Definition& definition) {
     std::set<std::string> taken = words_of_notation();
+    taken.insert(definition.name);
     for (const DimSymbol& symbol : graph.symbols) taken.insert(symbol.name);
     for (const Iterator& iterator : definition.iterators) taken.insert(iterator.name);
     for (const TensorDecl& tensor : definition.tensors) taken.insert(tensor.name);
