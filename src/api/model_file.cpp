@@ -26,11 +26,13 @@ ModelFile::Contents::Contents(const std::filesystem::path& path_,
     : Contents(path_, runtime::Artefact::open(path_, std::move(processes))) {}
 
 const llm::Tokenizer& ModelFile::Contents::tokenizer() {
+    const std::scoped_lock lock(loading);
     if (!loaded_tokenizer) loaded_tokenizer = llm::load_tokenizer(artefact->tokenizer(), artefact->where());
     return *loaded_tokenizer;
 }
 
 const llm::ChatTemplate& ModelFile::Contents::chat_template() {
+    const std::scoped_lock lock(loading);
     if (loaded_template) return *loaded_template;
     auto source = llm::read_chat_template(artefact->tokenizer(), artefact->where());
     if (!source)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -17,7 +18,8 @@ struct ModelFile::Contents {
     Contents(const std::filesystem::path& path_, std::shared_ptr<runtime::Communicator> processes);
     Contents(std::filesystem::path path_, runtime::Artefact opened);
 
-    /// Read when it is first needed: logits are computed without. @throws Error if there is none.
+    /// Read when it is first needed, by any thread: logits are computed without. @throws Error if there is
+    /// none.
     const llm::Tokenizer& tokenizer();
 
     /// Read when it is first needed, as the tokenizer. @throws Error if it is wrong, or there is none.
@@ -30,6 +32,7 @@ struct ModelFile::Contents {
     int64_t embedding_width;
     std::optional<llm::Tokenizer> loaded_tokenizer;
     std::optional<llm::ChatTemplate> loaded_template;
+    std::mutex loading;  ///< of these two
 };
 
 /// @throws Error of kind kUsage if an artefact is compiled in another way than the settings ask for

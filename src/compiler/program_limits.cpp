@@ -9,6 +9,8 @@
 #include "import/npy/npy_file.h"
 #include "ir/body_value.h"
 #include "ir/injectivity.h"
+#include "kernels/micro_kernels.h"
+#include "lowering/leaf.h"
 #include "ops/exchange.h"
 #include "support/error.h"
 
@@ -104,6 +106,7 @@ void expect_program(const Graph& graph, const std::string& where) {
                 throw Error(where, node.name,
                             fmt::format("is `{}`, at which ranks meet", node.definition()->name),
                             "give the operator another name: compiling a model with --ranks makes these");
+            if (node.definition()) lowering::check_types(node, kernels::plain_micro_kernel());
             expect_known_indices(graph, block, node, where);
             expect_single_writes(graph, node, where);
         }

@@ -6,6 +6,7 @@
 
 #include "ir/box_walk.h"
 #include "ir/checked_arithmetic.h"
+#include "ir/iterator_use.h"
 #include "ir/quasi_affine.h"
 
 /// A map is injective if its coordinates determine every iterator. The set of determined iterators grows to a
@@ -240,8 +241,17 @@ StoreCollision find_store_collision(const Definition& definition, const BoundExt
     return searched == extents.iterators ? StoreCollision::kNone : StoreCollision::kUnknown;
 }
 
+bool sets_all_elements(const Definition& definition) {
+    if (definition.monoid == Monoid::kNone) return false;
+    const std::vector<ExprPtr>& map =
+        definition.tensors[static_cast<size_t>(definition.results().back())].map;
+    return std::ranges::none_of(
+        iterators_in(map), [&](int x) { return definition.iterators[static_cast<size_t>(x)].is_reduction; });
+}
+
 StoredPart stored_part(const Definition& definition, const BoundExtents& extents) {
     StoredPart part{definition, extents};
+    if (sets_all_elements(definition)) part.definition.where = nullptr;
     const std::vector<int> results = definition.results();
     for (size_t r = 0; r + 1 < results.size(); ++r)
         part.definition.tensors[static_cast<size_t>(results[r])].role = Role::kIn;

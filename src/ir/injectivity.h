@@ -19,10 +19,15 @@ enum class StoreCollision : uint8_t {
 StoreCollision find_store_collision(const Definition& definition, const BoundExtents& extents,
                                     BodyValue& point, const std::string& where);
 
+/// Whether compiled code sets each element that the fold can reach, also where its predicate never holds: no
+/// reduction iterator chooses the element.
+bool sets_all_elements(const Definition& definition);
+
 /// What decides where a fold stores: its definition and its box without the reduction iterators. Two
 /// iterations of it that meet would have to be folded together though no iterator says so, which compiled
-/// code does not do. `softmax_sum`: of its last result, which uses all parallel iterators. A predicate of
-/// reduction iterators is left out. For a map it is the map itself.
+/// code does not do. `softmax_sum`: of its last result, which uses all parallel iterators. A predicate is
+/// left out if it is of reduction iterators, or if the fold sets elements whatever it says. For a map it is
+/// the map itself.
 struct StoredPart {
     Definition definition;
     BoundExtents extents;

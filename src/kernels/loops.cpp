@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 
-#include "ir/iterator_use.h"
+#include "ir/injectivity.h"
 #include "kernels/candidates.h"
 #include "kernels/parameters.h"
 #include "kernels/product_types.h"
@@ -259,13 +259,7 @@ movement::Body lower(const lowering::LeafScope& scope) {
     const LoopPlan plan = loop_plan(scope);
     if (definition.monoid == Monoid::kSoftmaxSum) return lower_softmax(scope, plan);
     if (definition.monoid == Monoid::kNone) return lower_map(scope, plan);
-    for (const ExprPtr& component :
-         definition.tensors[static_cast<size_t>(definition.results().front())].map) {
-        for (const int x : iterators_in(component)) {
-            if (definition.iterators[static_cast<size_t>(x)].is_reduction) return lower_scatter(scope, plan);
-        }
-    }
-    return lower_reduction(scope, plan);
+    return sets_all_elements(definition) ? lower_reduction(scope, plan) : lower_scatter(scope, plan);
 }
 
 /// The number of tensors along whose last axis the iterator runs, one element a step, as row-major lanes need

@@ -76,13 +76,18 @@ private:
 
     void check(size_t tensor, size_t axis, const ExprPtr& component) {
         if (!outside(tensor, axis, component, std::nullopt)) return;
-        const std::optional<int64_t> coordinate = outside(tensor, axis, component, predicate());
+        const Role role = definition_.tensors[tensor].role;
+        const bool is_set = sets_all_elements(definition_) && (role == Role::kOut || role == Role::kUpdate);
+        const std::optional<int64_t> coordinate =
+            outside(tensor, axis, component, is_set ? std::nullopt : predicate());
         if (!coordinate) return;
         throw Error(where_, node_.name,
                     fmt::format("has {} as the index along axis {} of `{}`, expected 0 to {}, {}",
                                 *coordinate, axis, definition_.tensors[tensor].name,
                                 extents_.shapes[tensor][axis] - 1, point_.iteration()),
-                    fmt::format("the index is `{}`", print(definition_, component)));
+                    is_set ? "elements that are folded are set whatever `where` leaves out: mark what "
+                             "chooses them as a reduction, `i*`"
+                           : fmt::format("the index is `{}`", print(definition_, component)));
     }
 
     /// Two iterations that write one element would leave it to the order of execution which of them counts,

@@ -61,7 +61,7 @@ TEST(ProgramLimits, RanksMeetInModelsOnly) {
 
 TEST(ProgramLimits, AnIndexIsKnownBeforeTheCall) {
     const std::string values = "input i: i32[8]\ninput x: f32[8]\nvalue j: i32[8]\nvalue y: f32[8]\n";
-    const std::string next = "node next(i) -> j\nop next(n: 8)\nin I i32[n]\nout J i32[n] = I + 1\n";
+    const std::string next = "node next(x) -> j\nop next(n: 8)\nin X f32[n]\nout J i32[n] = X + 1\n";
     const auto pick = [](const std::string& index) {
         return "node pick(" + index +
                ", x) -> y\nop pick(n: 8)\nindex I i32[n]\nin X f32[I[n]] of [8]\nout Y f32[n] = X\n";
@@ -102,6 +102,17 @@ TEST(ProgramLimits, OnlyReductionsFold) {
     EXPECT_THAT(folds("t: 8, k*: 4", "t div 2", "sum(X)"),
                 HasSubstr("`put`: writes an element of `Y` twice, again at t = 1"));
     EXPECT_THAT(folds("t: 8, k: 4", "t + k", "max(X)"), HasSubstr("`put`: writes an element of `Y` twice"));
+    EXPECT_THAT(folds("t: 8, k*: 4", "t div 2", "sum(X)\nwhere t mod 2 == 0"),
+                HasSubstr("`put`: writes an element of `Y` twice, again at t = 1"));
+}
+
+TEST(ProgramLimits, TypesThatNoMicroKernelComputesAreNamed) {
+    EXPECT_THAT(
+        problem("input x: i32[8]\nvalue y: f32[8]\n", "block b\n" + copy("x", "y", "i32") + "output y\n"),
+        HasSubstr("copy_y: `X`: has element type i32"));
+    EXPECT_THAT(problem("input x: f32[8]\nvalue y: u8[8]\n",
+                        "block b\nnode put(x) -> y\nop put(t: 8)\nin X f32[t]\nout Y u8[t] = X\noutput y\n"),
+                HasSubstr("put: `Y`: has element type u8"));
 }
 
 }  // namespace

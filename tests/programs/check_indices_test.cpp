@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "support/error.h"
@@ -126,6 +127,14 @@ TEST(CheckIndices, OnlyReductionsFoldWhatMeets) {
     EXPECT_EQ(problem(fold("t: 4, n: 2"), {{3, 0, 1, 3}}),
               "g.tsr: `pick`: writes an element of `Y` twice, again at t = 3, n = 0 (only iterators that are "
               "marked as reductions, `i*`, fold what meets)");
+    // Every element that is folded is set, whatever the predicate leaves out.
+    const std::string where = "    where I[t] >= 0\n";
+    EXPECT_EQ(problem(fold("t*: 4, n: 2") + where, {{3, -1, 1, -1}}), "");
+    EXPECT_EQ(problem(fold("t: 4, n: 2") + where, {{3, 2, 1, 0}}), "");
+    EXPECT_THAT(problem(fold("t: 4, n: 2") + where, {{3, -1, 1, 2}}),
+                ::testing::HasSubstr("has -1 as the index along axis 0 of `Y`, expected 0 to 3, at t = 1"));
+    EXPECT_THAT(problem(fold("t: 4, n: 2") + "    where t < 3\n", {{3, 0, 1, 3}}),
+                ::testing::HasSubstr("writes an element of `Y` twice"));
 }
 
 }  // namespace

@@ -120,7 +120,9 @@ void KernelRun::load(const StorageRun& storage, int64_t first, int64_t stride, i
                      double* values) {
     element_values(storage.data, storage.element, first, stride, count, values);
     if (!storage.shadow) return;
-    for (int64_t i = 0; i < count; ++i) note_read(storage, first + i * stride);
+    const double* folds = count > 1 ? folds_ : nullptr;
+    for (int64_t i = 0; i < count; ++i)
+        if (!folds || folds[i] != 0) note_read(storage, first + i * stride);
 }
 
 void KernelRun::store(const StorageRun& storage, int64_t element, double value) {
@@ -296,6 +298,7 @@ void KernelRun::run(const AccumulateCode& fold) {
         widened(fold.condition.front(), conditions, count);
         // What no lane folds is not even computed.
         if (std::all_of(conditions, conditions + count, [](double holds) { return holds == 0; })) return;
+        folds_ = conditions;
     }
     // A product is added without being rounded.
     const auto* product = std::get_if<ApplyCode>(&fold.value.node);
@@ -309,6 +312,7 @@ void KernelRun::run(const AccumulateCode& fold) {
     } else {
         widened(fold.value, values, count);
     }
+    folds_ = nullptr;
     Lanes& lanes = accumulators_[fold.accumulator];
     for (int64_t l = 0; l < count; ++l) {
         if (!fold.condition.empty() && conditions[l] == 0) continue;

@@ -82,6 +82,8 @@ private:
     FaultList& faults_;
     int64_t valid_ = 1;  ///< lanes of the group; 1 outside of loops over lanes
     bool in_lanes_ = false;
+    /// Lanes whose values are folded, in a value under a condition: the others load what nobody asks for.
+    const double* folds_ = nullptr;
 };
 
 }  // namespace tessera::movement

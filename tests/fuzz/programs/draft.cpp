@@ -75,6 +75,12 @@ bool is_finite(const TensorData& data) {
     return std::ranges::all_of(data.values, [](double v) { return std::isfinite(v); });
 }
 
+bool is_small(const TensorData& data) {
+    constexpr double kLargestFactor = 5;  // of a score
+    return std::ranges::all_of(data.values,
+                               [](double v) { return !std::isfinite(v) || std::abs(v) < kLargestFactor; });
+}
+
 }  // namespace
 
 bool Draft::add(const std::string& text, const std::vector<ValueId>& operands, std::optional<ValueId> over) {
@@ -104,6 +110,11 @@ bool Draft::add(const std::string& text, const std::vector<ValueId>& operands, s
     } catch (const Error& error) {
         throw Error(kind, text, error.what(), "mend the family that drew it");
     }
+    // Weights of far scores are 0 in F32 alone, and 0 times infinity is something else.
+    if (definition->monoid == Monoid::kSoftmaxSum &&
+        !std::ranges::all_of(operands, [&](ValueId id) { return is_finite(data(id)); }) &&
+        !std::ranges::all_of(operands, [&](ValueId id) { return is_small(data(id)); }))
+        return false;
     const std::vector<int> positions = definition->results();
     for (size_t r = 0; r < results.size(); ++r)
         if (!is_useful(results[r], definition->tensors[static_cast<size_t>(positions[r])].type)) return false;
