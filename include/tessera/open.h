@@ -23,6 +23,7 @@ struct OpenSettings {
     std::string quantize = {};
     std::optional<int64_t> workers = {};
     bool embeddings = false;
+    int64_t search_effort = 1;
     /// Positions that one sequence must be able to have; 0: as many as a model is compiled for by default.
     int64_t context = 0;
 

@@ -84,6 +84,8 @@ KeptName kept_name(const fs::path& model, const OpenSettings& settings) {
     Hasher identity;
     identity.field(whole.string()).field(text(wished_context(settings))).field(text(settings.workers));
     if (settings.embeddings) identity.field("embeddings");
+    if (settings.search_effort != untouched.search_effort)
+        identity.field("search_effort").field(fmt::to_string(settings.search_effort));
     // With their names: q8_0 is a type of the cache and of quantised weights.
     for (const auto& [name, value, usual] :
          {std::tuple("policy", settings.policy, untouched.policy),
@@ -164,6 +166,7 @@ ModelFile open_model(const fs::path& model, const OpenSettings& given) {
                    .cache_type = settings.cache_type,
                    .quantize = settings.quantize,
                    .embeddings = settings.embeddings,
+                   .search_effort = settings.search_effort,
                    .workers = settings.workers,
                    .context = wished_context(settings),
                    .on_pass = settings.on_pass,

@@ -89,13 +89,7 @@ void add_machine_flags(CLI::App& app, CompileFlags& flags) {
         ->type_name("FILE")
         ->excludes(plan)
         ->excludes(kernels);
-    app.add_option(
-           "--search-effort", flags.search_effort,
-           "work of the searches, a multiple of the default; the same number gives the same artefact; "
-           "0: no search for graphs and layouts, a short one for kernels")
-        ->type_name("N")
-        ->capture_default_str()
-        ->check(whole_number(0, kMostSearchEffort));
+    add_effort_flag(app, flags.search_effort);
     app.add_option("--dump", flags.dump, "write the printed form after every pass into this folder")
         ->check(not_empty())
         ->type_name("DIR");

@@ -5,6 +5,7 @@
 #include "cli/host_machine.h"
 #include "cli/number_checks.h"
 #include "support/limits.h"
+#include "tessera/compile.h"
 
 namespace tessera::cli {
 
@@ -25,6 +26,16 @@ void add_rounding_flags(CLI::App& app, RoundingFlags& flags) {
         ->check(CLI::IsMember({"q8_0", "q4_0", "q4_k_m"}));
 }
 
+void add_effort_flag(CLI::App& app, int64_t& search_effort) {
+    app.add_option(
+           "--search-effort", search_effort,
+           "work of the searches, a multiple of the default; the same number gives the same artefact; "
+           "0: no search for graphs and layouts, a short one for kernels")
+        ->type_name("N")
+        ->capture_default_str()
+        ->check(whole_number(0, kMostSearchEffort));
+}
+
 void add_first_use_flags(CLI::App& app, FirstUse& flags) {
     app.add_option("-t,--workers,--threads", flags.workers,
                    "threads that compute together, for a model that is compiled on first use (default: those "
@@ -35,6 +46,7 @@ void add_first_use_flags(CLI::App& app, FirstUse& flags) {
         ->check(not_empty())
         ->type_name("FILE");
     add_no_measure_flag(app, flags.no_measure);
+    add_effort_flag(app, flags.search_effort);
     add_rounding_flags(app, flags.rounding);
 }
 

@@ -22,12 +22,15 @@ struct FirstUse {
     std::optional<int64_t> workers;
     std::string machine;  ///< file; empty: the host
     bool no_measure = false;
+    int64_t search_effort = 1;
     RoundingFlags rounding;
 };
 
 /// --policy, --cache-type and --quantize.
 void add_rounding_flags(CLI::App& app, RoundingFlags& flags);
-/// --workers, --machine, --no-measure and those.
+/// Work of the searches of a compilation.
+void add_effort_flag(CLI::App& app, int64_t& search_effort);
+/// --workers, --machine, --no-measure, --search-effort and those.
 void add_first_use_flags(CLI::App& app, FirstUse& flags);
 
 }  // namespace tessera::cli

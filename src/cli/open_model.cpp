@@ -69,7 +69,8 @@ ModelFile open_model(const fs::path& path, int64_t context, const Environment& e
                           .cache_type = how.rounding.cache_type,
                           .quantize = how.rounding.quantize,
                           .workers = how.workers,
-                          .embeddings = embeddings};
+                          .embeddings = embeddings,
+                          .search_effort = how.search_effort};
     if (fs::is_regular_file(path) && runtime::is_artefact(path)) {
         if (environment.is_launched_by_mpi) {
             ModelFile model(path, runtime::join_mpi());

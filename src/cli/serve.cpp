@@ -140,6 +140,7 @@ void declare_server(CLI::App& app, ServeArguments& options) {
            "--cors-origin", options.server.origins,
            "pages of this origin may use the server from a browser, besides those of this machine; *: "
            "of all")
+        ->check(not_empty())
         ->type_name("ORIGIN");
     app.add_option("--timeout", options.request_seconds, "most seconds of one request, waiting included")
         ->check(whole_number(1, 1'000'000))

@@ -41,7 +41,10 @@ Json completion_logprobs(const std::vector<TokenReport>& tokens, int64_t& offset
         const std::string own = token_text(token.bytes);
         texts.push_back(own);
         values.push_back(number_or_null(token.log_probability));
-        offsets.push_back(offset);
+        // One that goes on inside a character lies where that character does.
+        const bool begins_inside =
+            offset > 0 && !token.bytes.empty() && count_characters(token.bytes.substr(0, 1)) == 0;
+        offsets.push_back(offset - (begins_inside ? 1 : 0));
         offset += count_characters(token.bytes);
         Json likeliest = token.log_probability ? Json::object() : Json(nullptr);
         for (const TokenProbability& other : token.likeliest)

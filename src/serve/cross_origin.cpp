@@ -48,8 +48,7 @@ std::vector<std::pair<std::string, std::string>> cross_origin_headers(std::strin
 
 void check_origin(std::string_view origin) {
     if (origin == "*" || !host_of(origin).empty()) return;
-    throw Error("", "--cors-origin",
-                origin.empty() ? "is empty" : fmt::format("{} is no origin", printable(std::string(origin))),
+    throw Error("", "--cors-origin", fmt::format("{} is no origin", printable(std::string(origin))),
                 "write it as in https://example.org:8443, or * for all", ErrorKind::kUsage);
 }
 

@@ -237,7 +237,8 @@ std::string Service::models(const std::string& path) const {
 
 std::vector<TokenId> Service::ids_of(const Prompt& prompt) const {
     const auto* text = std::get_if<std::string>(&prompt);
-    return text != nullptr ? engine_.file().encode(*text) : std::get<1>(prompt);
+    // Special tokens that the text spells are meant: who completes texts writes whole prompts.
+    return text != nullptr ? engine_.file().encode(*text, /*special=*/true) : std::get<1>(prompt);
 }
 
 EngineRequest Service::engine_request(const TextRequest& text) const {

@@ -66,7 +66,8 @@ protected:
     std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
 
     ProcessResult tessera(std::vector<std::string> arguments) const {
-        arguments.insert(arguments.begin(), {"XDG_CACHE_HOME=" + path("cache"), TESSERA_PROGRAM});
+        arguments.insert(arguments.begin(),
+                         {"XDG_CACHE_HOME=" + path("cache"), "TESSERA_SEARCH_EFFORT=0", TESSERA_PROGRAM});
         return run_process({.program = "/usr/bin/env", .arguments = std::move(arguments)});
     }
 
@@ -106,7 +107,7 @@ TEST_F(QuantisedModels, EveryFormatComputesWhatPlainLoopsDo) {
     store_mixture(decoder);
     testing::write_gguf(decoder, path("model.gguf"));
     write_expected(decoder);
-    compile("model.gguf", {"--policy", "exact"});
+    compile("model.gguf", {"--policy", "exact", "--search-effort", "1"});
     expect_verified("3e-6");
     const ProcessResult shown = tessera({"inspect", path("model.tsr")});
     EXPECT_THAT(shown.output, HasSubstr("policy exact, cache f32"));
@@ -122,7 +123,7 @@ TEST_F(QuantisedModels, CachesOfBytesRoundAsTheirBlocksAllow) {
     shrink(decoder);
     testing::write_gguf(decoder, path("model.gguf"));
     write_expected(decoder);
-    compile("model.gguf", {"--cache-type", "q8_0", "--policy", "exact", "--search-effort", "0"});
+    compile("model.gguf", {"--cache-type", "q8_0", "--policy", "exact"});
     expect_verified("2e-2");
     EXPECT_THAT(tessera({"inspect", path("model.tsr")}).output, HasSubstr("policy exact, cache q8_0"));
     decoder.width = 16;

@@ -217,6 +217,32 @@ TEST(ShippedModel, TheTokenThatEndsATextHasAnEntry) {
     EXPECT_GT(ended, 0);
 }
 
+TEST(ShippedModel, SpecialTokensOfAPromptAreThoseTokens) {
+    RunningServer server(testing::shipped_artefact());
+    Client client(server.port());
+    const auto prompt_tokens = [&](const std::string& prompt) {
+        const Json body = {{"prompt", prompt}, {"max_tokens", 1}, {"echo", true}, {"logprobs", 1}};
+        const Json answer = client.post("/v1/completions", body).json();
+        EXPECT_EQ(answer["choices"][0]["logprobs"]["text_offset"].size(),
+                  answer["usage"]["prompt_tokens"].get<size_t>() + 1);
+        return answer["usage"]["prompt_tokens"].get<int>();
+    };
+    const int plain = prompt_tokens("1 + 1 = 2");
+    EXPECT_EQ(prompt_tokens("1 + 1 = 2<|endoftext|>"), plain + 1);
+    EXPECT_GT(prompt_tokens("1 + 1 = 2<|endoftext>"), plain + 1);
+}
+
+TEST(ShippedModel, EveryTokenOfACharacterLiesWhereItDoes) {
+    RunningServer server(testing::shipped_artefact());
+    Client client(server.port());
+    const Json body = {
+        {"prompt", "1 + 1 = \u00e9\u00e9"}, {"max_tokens", 0}, {"echo", true}, {"logprobs", 1}};
+    const Json logs = client.post("/v1/completions", body).json()["choices"][0]["logprobs"];
+    const Json offsets = logs["text_offset"];
+    ASSERT_GE(offsets.size(), 4U);
+    EXPECT_EQ(Json(std::vector<Json>(offsets.end() - 4, offsets.end())), Json({8, 8, 9, 9})) << logs;
+}
+
 TEST(ShippedModel, TalksWithOneSystemPromptAreKeptEach) {
     RunningServer server(testing::shipped_artefact());
     Client client(server.port());
