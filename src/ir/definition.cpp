@@ -89,8 +89,7 @@ double identity(Monoid monoid) {
 }
 
 double identity(const Definition& definition, int result) {
-    const bool is_sum =
-        definition.monoid == Monoid::kSoftmaxSum && result != definition.results().front();
+    const bool is_sum = definition.monoid == Monoid::kSoftmaxSum && result != definition.results().front();
     return is_sum ? 0 : identity(definition.monoid);
 }
 
