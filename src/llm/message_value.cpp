@@ -13,7 +13,7 @@ namespace {
 
 using jinja::Value;
 
-constexpr JsonBounds kBounds{
+constexpr JsonBounds kMessageBounds{
     .bytes = size_t{64} << 20, .values = 400'000, .depth = 32, .word = size_t{16} << 20};
 constexpr const char* kWhere = "message";
 
@@ -78,7 +78,7 @@ Value message_value(const ChatMessage& message) {
         return Value::object(
             {{"role", Value::text(message.role)}, {"content", Value::foreign(message.content)}});
     ValueBuilder builder;
-    parse_json_events(message.fields, kWhere, kBounds, builder);
+    parse_json_events(message.fields, kWhere, kMessageBounds, builder);
     Value value = builder.take_result();
     if (value.dict() == nullptr) throw Error(kWhere, "", "is no JSON object", "write {\"role\": .., ..}");
     for (const auto& [key, item] : value.dict()->items)
