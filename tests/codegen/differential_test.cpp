@@ -19,7 +19,7 @@ class Compiled : public ::testing::TestWithParam<int64_t> {};
 using Differential = Compiled;
 TEST_P(Differential, DefaultPlansComputeWhatTheGraphDoes) {
     std::vector<PlannedGraph> plans;
-    for (const uint64_t seed : seeds_of_lanes(1, 25, GetParam()))
+    for (const uint64_t seed : seeds_of_lanes(1, 13, GetParam()))
         plans.push_back(default_planned(seed, GetParam()));
     expect_compiled_plans_compute(GetParam(), plans);
 }
@@ -45,7 +45,7 @@ TEST_P(Workers, PlansComputeWhatTheGraphDoes) {
 using Layouts = Compiled;
 TEST_P(Layouts, OfAnyCostsComputeWhatTheGraphDoes) {
     std::vector<PlannedGraph> plans;
-    for (const uint64_t seed : seeds_of_lanes(1, 17, GetParam())) plans.push_back(laid_out(seed, GetParam()));
+    for (const uint64_t seed : seeds_of_lanes(1, 9, GetParam())) plans.push_back(laid_out(seed, GetParam()));
     expect_compiled_plans_compute(GetParam(), plans);
 }
 
