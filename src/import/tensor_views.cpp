@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <ranges>
 
 #include <fmt/core.h>
 
@@ -79,12 +78,10 @@ void split(DecoderConfig& config, const std::string& stored, std::span<const Lay
 
 void split_what_is_stored(DecoderConfig& config, const WeightSource& checkpoint) {
     for (const StoredTogether& each : config.stored_together) {
-        const auto is_stored = [&](int64_t layer) {
-            return checkpoint.find(config.names.prefix(layer) + each.stored) != nullptr;
-        };
-        const auto layers = std::views::iota(int64_t{0}, config.size.layers);
-        if (std::ranges::any_of(layers, is_stored))
-            split(config, each.stored, each.tensors, false, each.groups);
+        bool is_stored = false;
+        for (int64_t layer = 0; layer < config.size.layers && !is_stored; ++layer)
+            is_stored = checkpoint.find(config.names.prefix(layer) + each.stored) != nullptr;
+        if (is_stored) split(config, each.stored, each.tensors, false, each.groups);
     }
 }
 

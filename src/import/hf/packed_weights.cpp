@@ -130,11 +130,12 @@ std::string PackedWeights::complete(const StoredTensor& zeros, const StoredTenso
     if (matrix.group != (stated > 0 ? std::min(stated, inputs) : inputs))
         return fmt::format(" in groups of {}, where group_size is {}", matrix.group, stated);
     matrix.zero_offset = form_.zero_offset;
-    if (form_.method != PackedForm::Method::kGptq || form_.is_symmetric == false) return {};
+    if (form_.method != PackedForm::Method::kGptq || !form_.is_symmetric.value_or(true)) return {};
     const auto zero = only_zero(zeros);
-    if (zero == kSymmetricZero || zero == kSymmetricZero - 1)
-        matrix.zero_offset = kSymmetricZero - *zero;
-    else if (form_.is_symmetric)
+    const int64_t offset = zero ? int64_t{kSymmetricZero} - *zero : -1;
+    if (offset == 0 || offset == 1)
+        matrix.zero_offset = offset;
+    else if (form_.is_symmetric.value_or(false))
         return " with zero points of its own, where sym is true";
     return {};
 }
