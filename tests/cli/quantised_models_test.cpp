@@ -107,7 +107,7 @@ TEST_F(QuantisedModels, EveryFormatComputesWhatPlainLoopsDo) {
     store_mixture(decoder);
     testing::write_gguf(decoder, path("model.gguf"));
     write_expected(decoder);
-    compile("model.gguf", {"--policy", "exact", "--search-effort", "1"});
+    compile("model.gguf", {"--policy", "exact"});
     expect_verified("3e-6");
     const ProcessResult shown = tessera({"inspect", path("model.tsr")});
     EXPECT_THAT(shown.output, HasSubstr("policy exact, cache f32"));
