@@ -73,6 +73,9 @@ const std::vector<std::string> kSlots = {"x", "up_weight", "down_weight", "z", "
                                          "y", "down",      "start",       "n", "end", "t",  "layer",
                                          "k", "T",         "X",           "W", "Y",   "A",  "B"};
 
+/// The first slots are values, nodes and blocks.
+constexpr size_t kSlotsOutsideDefinitions = 10;
+
 /// Words of C++, macros of its headers, and names that emitted code has for itself.
 const std::vector<std::string> kNames = {
     "NULL",        "int8_t",     "INT64_MAX",   "errno",       "assert",
@@ -93,8 +96,8 @@ const std::vector<std::string> kNames = {
     "lanes_of_i_t"};
 
 /// Words of definitions, which only values, nodes and blocks may have as names.
-const std::vector<std::string> kOfDefinitions = {"max", "sum", "select", "index", "where",
-                                                 "in",  "out", "f32",    "op",    "min"};
+const std::vector<std::string> kOfDefinitions = {"max", "sum", "select", "index", "where", "in",
+                                                 "out", "f32", "op",     "min",   "lanes"};
 
 /// Every slot has another of the names, from the one at `first`; every other time, some have words of
 /// definitions.
@@ -102,8 +105,8 @@ std::map<std::string, std::string> names_from(size_t first) {
     std::map<std::string, std::string> names;
     for (size_t i = 0; i < kSlots.size(); ++i) names[kSlots[i]] = kNames[(first + i) % kNames.size()];
     if (first % 2 == 1)
-        for (size_t i = 0; i < kOfDefinitions.size(); ++i)
-            names[kSlots[i]] = kOfDefinitions[(first + i) % 10];
+        for (size_t i = 0; i < kSlotsOutsideDefinitions; ++i)
+            names[kSlots[i]] = kOfDefinitions[(first + i) % kOfDefinitions.size()];
     return names;
 }
 

@@ -110,6 +110,9 @@ TEST_F(ModelWorkload, RefusesWhatTheImporterDoesNotSupport) {
     config["torch_dtype"] = "float8_e4m3fn";
     EXPECT_THAT(error_of(config), HasSubstr("tensors of type float8_e4m3fn"));
     config = small_llama();
+    config.erase("hidden_size");
+    EXPECT_EQ(error_of(config), "accepted") << "as wide as its class is by default";
+    config = small_llama();
     config["num_key_value_heads"] = 4;
     EXPECT_THAT(error_of(config),
                 HasSubstr("`num_key_value_heads`: is 4, expected a divisor of num_attention_heads = 6"));
