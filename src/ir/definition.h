@@ -126,7 +126,7 @@ bool same(const TestSetup& a, const TestSetup& b);
 /// "sum", "softmax_sum", ...; "" for none.
 std::string_view name(Monoid monoid);
 double identity(Monoid monoid);  ///< 0 for none; that of the score, -inf, for softmax_sum
-/// What elements of a result hold that no iteration writes: the sums of softmax_sum begin with 0.
+/// The contents of elements that no iteration writes: 0 in the sums of softmax_sum.
 double identity(const Definition& definition, int result);
 
 /// Reads the textual form. `where` names the source in errors ("matmul.op:3: ...").

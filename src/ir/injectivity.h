@@ -19,8 +19,8 @@ enum class StoreCollision : uint8_t {
 StoreCollision find_store_collision(const Definition& definition, const BoundExtents& extents,
                                     BodyValue& point, const std::string& where);
 
-/// Whether compiled code sets each element that the fold can reach, also where its predicate never holds: no
-/// reduction iterator chooses the element.
+/// A fold whose elements no reduction iterator chooses: compiled code sets each one that it can reach, also
+/// where the predicate never holds.
 bool sets_all_elements(const Definition& definition);
 
 /// What decides where a fold stores: its definition and its box without the reduction iterators. Two
