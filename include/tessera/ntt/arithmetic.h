@@ -251,15 +251,15 @@ template <FloatLanes V>
     return select(size < kWhole, copy_sign(whole, v), v);
 }
 
-/// Between `low` and `high`, without its fraction, as a cast to an integer type; NaN stays. 2^23 is exact in
-/// a float, and what is larger has no fraction.
+/// Between `low` and `high`, without its fraction, as a cast to an integer type: there is one zero, and NaN stays.
+/// 2^23 is exact in a float, and what is larger has no fraction.
 template <FloatLanes V>
 [[gnu::always_inline]] inline V saturated(float low, float high, V v) {
     constexpr float kWhole = 0x1p23f;
     const V inside = at_least(low, at_most(high, v));
     const auto has_fraction = abs(inside) < kWhole;
     const V whole = convert<float>(convert<int32_t>(select(has_fraction, inside, broadcast<V>(0.0f))));
-    return select(has_fraction, copy_sign(abs(whole), inside), inside);
+    return select(has_fraction, whole, inside);
 }
 
 /// Division towards minus infinity, b not 0, and what remains, of the sign of b.
