@@ -122,6 +122,16 @@ TEST(Unwritten, ElementsOfArenaOutputAndTile) {
     EXPECT_EQ(faults(kernel("p alone", "a[3] = 1\nb[0] = a[3]\n")), "");
 }
 
+TEST(Unwritten, ALaneThatASelectTakes) {
+    const auto selected = [](const std::string& condition) {
+        return faults(kernel("p alone", "tile z: 4\nfill z[0] times 2 = 1.0\nlanes e: 0..3 from 0 to 4 by 4 {\n"
+                                        "b[e; 1] = select((int(e; 1) < " +
+                                            condition + "), z[e; 1], 5.0)\n}\n"));
+    };
+    EXPECT_EQ(selected("2"), "");
+    EXPECT_THAT(selected("3"), HasSubstr("reads unwritten z[2]"));
+}
+
 TEST(Unwritten, TheCopyOfAnotherWorkerIsNotOnes) {
     EXPECT_THAT(faults(kernel("p", "if (int(worker) == 0) { own[0] = 1 }\n") +
                        kernel("q barrier", "b[worker] = own[0]\n")),

@@ -120,9 +120,9 @@ void KernelRun::load(const StorageRun& storage, int64_t first, int64_t stride, i
                      double* values) {
     element_values(storage.data, storage.element, first, stride, count, values);
     if (!storage.shadow) return;
-    const double* folds = count > 1 ? folds_ : nullptr;
+    const double* used = count > 1 ? used_ : nullptr;
     for (int64_t i = 0; i < count; ++i)
-        if (!folds || folds[i] != 0) note_read(storage, first + i * stride);
+        if (!used || used[i] != 0) note_read(storage, first + i * stride);
 }
 
 void KernelRun::store(const StorageRun& storage, int64_t element, double value) {
@@ -193,15 +193,22 @@ void KernelRun::value_of(const ApplyCode& code, bool has_lanes, double* out) {
     const int64_t count = has_lanes ? valid_ : 1;
     double arguments[3][kWidth];
     size_t number = 0;
+    const double* const used = used_;
     for (const ValueCode& argument : code.arguments) {
-        // What no lane selects is not even computed.
-        if (code.function == Function::kSelect && number == 1 &&
-            std::all_of(arguments[0], arguments[0] + count, [](double holds) { return holds == 0; })) {
-            std::fill(arguments[number], arguments[number] + count, 0.0);
-            ++number;
-            continue;
+        double selected[kWidth];
+        if (code.function == Function::kSelect && number > 0) {
+            for (int64_t l = 0; l < count; ++l)
+                selected[l] = (arguments[0][l] != 0) == (number == 1) && (!used || used[l] != 0) ? 1 : 0;
+            // What no lane selects is not even computed.
+            if (std::all_of(selected, selected + count, [](double is) { return is == 0; })) {
+                std::fill(arguments[number], arguments[number] + count, 0.0);
+                ++number;
+                continue;
+            }
+            used_ = selected;
         }
         value(argument, arguments[number]);
+        used_ = used;
         if (has_lanes && !argument.has_lanes)
             std::fill(arguments[number] + 1, arguments[number] + count, arguments[number][0]);
         ++number;
@@ -298,7 +305,7 @@ void KernelRun::run(const AccumulateCode& fold) {
         widened(fold.condition.front(), conditions, count);
         // What no lane folds is not even computed.
         if (std::all_of(conditions, conditions + count, [](double holds) { return holds == 0; })) return;
-        folds_ = conditions;
+        used_ = conditions;
     }
     // A product is added without being rounded.
     const auto* product = std::get_if<ApplyCode>(&fold.value.node);
@@ -312,7 +319,7 @@ void KernelRun::run(const AccumulateCode& fold) {
     } else {
         widened(fold.value, values, count);
     }
-    folds_ = nullptr;
+    used_ = nullptr;
     Lanes& lanes = accumulators_[fold.accumulator];
     for (int64_t l = 0; l < count; ++l) {
         if (!fold.condition.empty() && conditions[l] == 0) continue;
