@@ -51,6 +51,7 @@ void Places::choose(const BlockView& view, const std::vector<Group>& groups) {
             if (is_output(result)) continue;
             plan::TensorPlan& tensor = out_.tensors[graph_[result].name];
             if (tensor.place != plan::Place::kArena || !tensor.layout.is_row_major()) continue;
+            if (is_overwritten_beside(known, node, result)) continue;
             if (const auto operand = replaced_operand(known, node)) {
                 tensor = {plan::Place::kInPlace, graph_[*operand].name, {}, 0, {}};
                 aliases.take_over(result, *operand);
@@ -159,6 +160,16 @@ bool Places::is_used_later(const Choosing& known, const Node& node, ValueId base
         };
         return (readers != known.readers.end() && std::ranges::any_of(readers->second, is_late)) ||
                known.view.is_seen_behind(value);
+    });
+}
+
+bool Places::is_overwritten_beside(const Choosing& known, const Node& node, ValueId result) const {
+    return std::ranges::any_of(known.aliases.sharing(result), [&](ValueId value) {
+        const auto plan = out_.tensors.find(graph_[value].name);
+        const Node* update = known.view.producer(value);
+        return value != result && update && plan != out_.tensors.end() &&
+               plan->second.place == plan::Place::kInPlace &&
+               known.kernel_of.at(update) == known.kernel_of.at(&node);
     });
 }
 

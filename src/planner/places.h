@@ -45,6 +45,9 @@ private:
     const Layout& layout_of(ValueId value) const;
     bool shows_elements_twice(ValueId value) const;
     static bool is_used_later(const Choosing& known, const Node& node, ValueId base);
+    /// Whether another operator of the same kernel writes over the result. What the node reads lies in this
+    /// storage, too, if the result takes it over, and would be overwritten before all of it is read.
+    bool is_overwritten_beside(const Choosing& known, const Node& node, ValueId result) const;
 
     const Graph& graph_;
     plan::SpecialisationPlan& out_;

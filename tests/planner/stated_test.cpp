@@ -17,8 +17,7 @@ namespace {
 using ::testing::HasSubstr;
 
 /// The nests of the plan around these kernels.
-std::vector<std::string> planned(const std::string& toml) {
-    const Graph graph = testing::rows_graph();
+std::vector<std::string> planned(const std::string& toml, const Graph& graph = testing::rows_graph()) {
     PlannerOptions options{.machine = "test", .lanes = 8, .structures = 1};
     options.stated = plan::parse_stated_kernels(toml, "kernels.toml", kernels::micro_kernels());
     const plan::Plan initial = initial_plan(graph, options);
@@ -61,6 +60,49 @@ TEST(StatedKernels, OpenTilesAreSearched) {
 
 TEST(StatedKernels, OfOtherSpecialisationsChangeNothingHere) {
     EXPECT_EQ(planned("[[kernel]]\nspecialisation = \"prefill\"\nnest = \"r\"\n"), planned(kernel("r")));
+}
+
+TEST(StatedKernels, AResultThatTheSameKernelUpdatesTakesNothingOver) {
+    const Graph graph = parse_graph(R"(graph "updated"
+input x: f32[8, 16]
+input z: f32[8, 16]
+value a: f32[8, 16]
+value s: f32[8]
+value b: f32[8, 16]
+value c: f32[8, 16]
+value y: f32[8, 16]
+
+block main
+  node a(x) -> a
+    op double(i: 8, j: 16)
+    in X f32[i, j]
+    out Y f32[i, j] = X * 2
+  node s(a) -> s
+    op total(i: 8, j*: 16)
+    in X f32[i, j]
+    out Y f32[i] = sum(X)
+  node b(a) -> b
+    op increase(i: 8, j: 16)
+    in X f32[i, j]
+    out Y f32[i, j] = X + 1
+  node c(z) over b -> c
+    op store(i: 8, j: 16)
+    in X f32[i, j]
+    update Y f32[i, j] = X
+    where j <= i
+  node y(c, s) -> y
+    op add(i: 8, j: 16)
+    in X f32[i, j]
+    in S f32[i]
+    out Y f32[i, j] = X + S
+
+output y
+)",
+                                    "updated");
+    const std::vector<std::string> nests =
+        planned(kernel("a") + kernel("s") + kernel("i:2 { b; c }") + kernel("y"), graph);
+    ASSERT_EQ(nests.size(), 4U);
+    EXPECT_THAT(nests[2], HasSubstr("i:2 { b[loops"));
 }
 
 TEST(StatedKernels, AreRefusedWithPositionAndReason) {
