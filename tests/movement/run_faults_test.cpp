@@ -124,9 +124,10 @@ TEST(Unwritten, ElementsOfArenaOutputAndTile) {
 
 TEST(Unwritten, ALaneThatASelectTakes) {
     const auto selected = [](const std::string& condition) {
-        return faults(kernel("p alone", "tile z: 4\nfill z[0] times 2 = 1.0\nlanes e: 0..3 from 0 to 4 by 4 {\n"
-                                        "b[e; 1] = select((int(e; 1) < " +
-                                            condition + "), z[e; 1], 5.0)\n}\n"));
+        return faults(kernel("p alone",
+                             "tile z: 4\nfill z[0] times 2 = 1.0\nlanes e: 0..3 from 0 to 4 by 4 {\n"
+                             "b[e; 1] = select((int(e; 1) < " +
+                                 condition + "), z[e; 1], 5.0)\n}\n"));
     };
     EXPECT_EQ(selected("2"), "");
     EXPECT_THAT(selected("3"), HasSubstr("reads unwritten z[2]"));

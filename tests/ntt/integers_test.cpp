@@ -101,7 +101,8 @@ TEST(FloorDivision, IsThatOfTheInterpreter) {
 }
 
 TEST(Saturated, DropsTheFractionHasOneZeroAndKeepsNan) {
-    const auto numbers = {0.5f, -0.5f, -0.0f, 1.99f, -1.99f, 127.9f, 128.0f, -128.5f, 1e30f, -kInf, 8388609.0f};
+    const auto numbers = {0.5f,   -0.5f,   -0.0f, 1.99f, -1.99f,    127.9f,
+                          128.0f, -128.5f, 1e30f, -kInf, 8388609.0f};
     for (const float x : numbers) {
         const float want = std::fmin(std::fmax(std::trunc(x), -128.0f), 127.0f) + 0.0f;
         EXPECT_TRUE(same(saturated(-128.0f, 127.0f, x), want)) << x;

@@ -251,8 +251,8 @@ template <FloatLanes V>
     return select(size < kWhole, copy_sign(whole, v), v);
 }
 
-/// Between `low` and `high`, without its fraction, as a cast to an integer type: there is one zero, and NaN stays.
-/// 2^23 is exact in a float, and what is larger has no fraction.
+/// Between `low` and `high`, without its fraction, as a cast to an integer type: there is one zero, and NaN
+/// stays. 2^23 is exact in a float, and what is larger has no fraction.
 template <FloatLanes V>
 [[gnu::always_inline]] inline V saturated(float low, float high, V v) {
     constexpr float kWhole = 0x1p23f;

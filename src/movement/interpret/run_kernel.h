@@ -82,8 +82,8 @@ private:
     FaultList& faults_;
     int64_t valid_ = 1;  ///< lanes of the group; 1 outside of loops over lanes
     bool in_lanes_ = false;
-    /// Lanes whose values are folded or selected, in a value under a condition: the others load what nobody asks
-    /// for.
+    /// Lanes whose values are folded or selected, in a value under a condition: the others load what nobody
+    /// asks for.
     const double* used_ = nullptr;
 };
 
