@@ -142,27 +142,44 @@ BodyValue::BodyValue(const Definition& definition, const BoundExtents& extents,
 }
 
 double BodyValue::value(const Expr& expr) const {
+    return evaluate(expr).value;
+}
+
+BodyValue::Evaluated BodyValue::evaluate(const Expr& expr) const {
     struct Visitor {
         const BodyValue& at;
-        double operator()(const Number& number) const { return number.value; }
-        double operator()(const Infinity&) const { return INFINITY; }
-        double operator()(const IteratorRef& iterator) const {
-            return static_cast<double>(at.iterators[static_cast<size_t>(iterator.index)]);
+        Evaluated operator()(const Number& number) const { return {number.value, number.is_integer}; }
+        Evaluated operator()(const Infinity&) const { return {INFINITY, false}; }
+        Evaluated operator()(const IteratorRef& iterator) const {
+            return {static_cast<double>(at.iterators[static_cast<size_t>(iterator.index)]), true};
         }
-        double operator()(const DimRef& dim) const {
-            return static_cast<double>(at.extents_.dims[static_cast<size_t>(dim.index)]);
+        Evaluated operator()(const DimRef& dim) const {
+            return {static_cast<double>(at.extents_.dims[static_cast<size_t>(dim.index)]), true};
         }
-        double operator()(const FillPosition&) const {
+        Evaluated operator()(const FillPosition&) const {
             TESSERA_CHECK(false, "`i` of a fill stands in a body");
-            return 0;
+            return {};
         }
-        double operator()(const Folded&) const { return at.folded; }
-        double operator()(const Read& read) const { return at.read(read); }
-        double operator()(const Cast& cast) const { return round_to(cast.to, at.value(*cast.argument)); }
-        double operator()(const Apply& apply) const {
+        Evaluated operator()(const Folded&) const { return {at.folded, false}; }
+        Evaluated operator()(const Read& read) const {
+            return {at.read(read),
+                    at.definition_.tensors[static_cast<size_t>(read.tensor)].role == Role::kIndex};
+        }
+        Evaluated operator()(const Cast& cast) const {
+            const Evaluated argument = at.evaluate(*cast.argument);
+            return {round_to(cast.to, argument.value), argument.is_integer && is_integer(cast.to)};
+        }
+        Evaluated operator()(const Apply& apply) const {
             std::array<double, 3> arguments{};
-            for (size_t i = 0; i < apply.arguments.size(); ++i) arguments[i] = at.value(*apply.arguments[i]);
-            return apply_function(apply.function, arguments);
+            bool is_integer = gives_integers_of_integers(apply.function);
+            for (size_t i = 0; i < apply.arguments.size(); ++i) {
+                const Evaluated argument = at.evaluate(*apply.arguments[i]);
+                arguments[i] = argument.value;
+                const bool is_condition = apply.function == Function::kSelect && i == 0;
+                is_integer = is_integer && (is_condition || argument.is_integer);
+            }
+            const double result = apply_function(apply.function, arguments);
+            return {is_integer ? result + 0.0 : result, is_integer};
         }
     };
     return std::visit(Visitor{*this}, expr.node);

@@ -45,6 +45,11 @@ public:
     std::string iteration() const;
 
 private:
+    struct Evaluated {
+        double value;
+        bool is_integer;  ///< made of integers alone; there is one integer 0, without a sign
+    };
+    Evaluated evaluate(const Expr& expr) const;
     double read(const Read& read) const;
     int64_t read_index(const Read& read) const;
     void check_held(const Read& read, int64_t position) const;

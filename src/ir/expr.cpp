@@ -76,6 +76,25 @@ bool is_comparison(Function function) {
     return function >= Function::kLess && function <= Function::kNotEqual;
 }
 
+bool gives_integers_of_integers(Function function) {
+    switch (function) {
+        case Function::kAdd:
+        case Function::kSub:
+        case Function::kMul:
+        case Function::kFloorDiv:
+        case Function::kMod:
+        case Function::kNegate:
+        case Function::kMin:
+        case Function::kMax:
+        case Function::kAbs:
+        case Function::kRound:
+        case Function::kSelect:
+            return true;
+        default:
+            return false;
+    }
+}
+
 std::string_view name(Function function) {
     return kFunctionNames.at(static_cast<size_t>(function));
 }

@@ -109,6 +109,8 @@ ExprPtr cast(ElementType to, ExprPtr argument);
 std::string_view name(Function function);
 /// Whether it compares two numbers: the result is 0 or 1.
 bool is_comparison(Function function);
+/// Whether integers alone give an integer: of a select, what it selects.
+bool gives_integers_of_integers(Function function);
 /// exp log sqrt rsqrt tanh erf sigmoid.
 bool is_special(Function function);
 /// The number of arguments.

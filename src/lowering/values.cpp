@@ -80,6 +80,14 @@ void expect_64_bits(const movement::ValuePtr& value, const ExprPtr& expr, const 
                 "write its constants as reals, such as 4.0, to compute it in f32");
 }
 
+/// Whether the value is computed in floats although all of it are integers.
+bool is_quotient_by_what_may_be_zero(const movement::ValueExpr& value) {
+    const auto* call = std::get_if<movement::ApplyValue>(&value.node);
+    return call && (call->function == Function::kFloorDiv || call->function == Function::kMod) &&
+           movement::has_integer_arguments(*call) &&
+           movement::number_kind(value) == movement::NumberKind::kFloat;
+}
+
 movement::ValuePtr integer_value(const movement::Index& value, const Node& node) {
     const auto stride = value.coefficient(kLane);
     if (!stride) {
@@ -159,7 +167,9 @@ movement::ValuePtr to_value(const ExprPtr& expr, const ValueScope& scope) {
     for (const ExprPtr& a : call.arguments) arguments.push_back(to_value(a, scope));
     movement::ValuePtr value = movement::apply_value(call.function, std::move(arguments));
     expect_64_bits(value, expr, scope.node);
-    return value;
+    if (!is_quotient_by_what_may_be_zero(*value)) return value;
+    // Its zero is that of integers, without a sign.
+    return movement::apply_value(Function::kAdd, {std::move(value), movement::number_value(0)});
 }
 
 namespace {

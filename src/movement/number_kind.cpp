@@ -28,25 +28,6 @@ std::span<const ValuePtr> alike(const ApplyValue& call) {
     return call.function == Function::kSelect ? all.subspan(1) : all;
 }
 
-bool gives_integers_of_integers(Function function) {
-    switch (function) {
-        case Function::kAdd:
-        case Function::kSub:
-        case Function::kMul:
-        case Function::kFloorDiv:
-        case Function::kMod:
-        case Function::kNegate:
-        case Function::kMin:
-        case Function::kMax:
-        case Function::kAbs:
-        case Function::kRound:
-        case Function::kSelect:
-            return true;
-        default:
-            return false;
-    }
-}
-
 int64_t saturated(WideBound bound) {
     return static_cast<int64_t>(std::clamp<WideBound>(bound, -kFar, kFar));
 }

@@ -209,6 +209,17 @@ TEST(Interpreter, WhatIsNoNumberIsPassedOn) {
         std::isnan(run("op f(t: 1, s*: 3)\nin X f32[s]\nout Y f32[t] = max(X)\n", {{1, NAN, 2}})[0][0]));
 }
 
+TEST(Interpreter, IntegersHaveOneZero) {
+    const auto reciprocals = [](const std::string& integer) {
+        return run("op f(t: 2)\nout Y f32[t] = 1 / (" + integer + ")\n", {})[0];
+    };
+    EXPECT_THAT(reciprocals("-2 * t"), ElementsAre(kInf, -0.5));
+    EXPECT_THAT(reciprocals("-t"), ElementsAre(kInf, -1));
+    EXPECT_THAT(reciprocals("t div (2 * t - 3)"), ElementsAre(kInf, -1));
+    EXPECT_THAT(reciprocals("i8(-2 * t) * 1"), ElementsAre(kInf, -0.5));
+    EXPECT_THAT(reciprocals("-2.0 * t"), ElementsAre(-kInf, -0.5)) << "a float";
+}
+
 TEST(Interpreter, RefusesWhatTheNotationForbids) {
     EXPECT_THROW(
         run("op f(t: 2)\nindex id i32[t]\nin X f32[t]\nout Y f32[id[t]] of [2] = X\n", {{0, 2}, {1, 2}}),
