@@ -256,6 +256,7 @@ private:
                         "place it as a tile, or take the operator into a kernel of its own");
                 }
             }
+            if (!is_tile(value)) check_product(node, value, ranges);
             const bool is_replaced =
                 result.role == Role::kOut && storage_.plan_of(value).place == plan::Place::kInPlace;
             for (const std::string& loop : open_loops_) {
@@ -269,6 +270,18 @@ private:
                                 loop),
                     "give it storage of its own, or take the operator out of that loop");
             }
+        }
+    }
+
+    /// Where one loop moves the ranges of two iterators, as below a reader of a diagonal, all trips together
+    /// reach each value of both, but not each pair.
+    void check_product(const Node& node, ValueId value, const Ranges& ranges) const {
+        for (const std::string& loop : open_loops_) {
+            if (std::ranges::count_if(ranges, [&](const Range& r) { return r.begin.uses(loop); }) < 2)
+                continue;
+            throw Error(node.name, storage_.input().graph[value].name,
+                        fmt::format("is stored whole, but two of its axes follow the loop {}", loop),
+                        "place it as a tile, or take the operator into a kernel of its own");
         }
     }
 

@@ -30,9 +30,9 @@ std::vector<std::string> planned(const std::string& toml, const Graph& graph = t
     return nests;
 }
 
-std::string refusal(const std::string& toml) {
+std::string refusal(const std::string& toml, const Graph& graph = testing::rows_graph()) {
     try {
-        (void)planned(toml);
+        (void)planned(toml, graph);
     } catch (const Error& error) {
         return error.what();
     }
@@ -103,6 +103,35 @@ output y
         planned(kernel("a") + kernel("s") + kernel("i:2 { b; c }") + kernel("y"), graph);
     ASSERT_EQ(nests.size(), 4U);
     EXPECT_THAT(nests[2], HasSubstr("i:2 { b[loops"));
+}
+
+/// Tiles along a diagonal make a part of what another kernel reads whole.
+TEST(StatedKernels, ADiagonalIsNoReasonToMakeTheRest) {
+    const Graph graph = parse_graph(R"(graph "diagonal"
+input x: f32[8, 8]
+value a: f32[8, 8]
+value d: f32[8]
+value y: f32[8, 8]
+
+block main
+  node a(x) -> a
+    op double(i: 8, j: 8)
+    in X f32[i, j]
+    out Y f32[i, j] = X * 2
+  node d(a) -> d
+    op diagonal(i: 8)
+    in X f32[i, i] of [8, 8]
+    out Y f32[i] = X
+  node y(a) -> y
+    op transpose(i: 8, j: 8)
+    in X f32[j, i]
+    out Y f32[i, j] = X
+
+output d, y
+)",
+                                    "diagonal");
+    EXPECT_THAT(refusal(kernel("i:2 { a; d }") + kernel("y"), graph),
+                HasSubstr("lowers under no choice of its open tiles"));
 }
 
 TEST(StatedKernels, AreRefusedWithPositionAndReason) {
