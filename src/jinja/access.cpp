@@ -193,8 +193,13 @@ Value attribute(Context& context, const Value& value, const std::string& name) {
     if (const std::optional<Value> method = find_method(context, value, name)) return *method;
     if (const Dict* dict = value.dict())
         if (const Value* member = find(context, *dict, Value::text(name))) return *member;
-    if (const Callable* callable = value.callable(); callable != nullptr && name == "name")
-        return Value::text(callable->name);
+    if (const Callable* callable = value.callable()) {
+        if (name == "name") return Value::text(callable->name);
+        constexpr std::array kOfMacros = {"arguments", "caller", "catch_kwargs", "catch_varargs",
+                                          "explicit_caller"};
+        if (std::ranges::find(kOfMacros, name) != kOfMacros.end())
+            context.fail(fmt::format("the attribute `{}` of `{}` is not supported", name, callable->name));
+    }
     return Value::undefined(name);
 }
 

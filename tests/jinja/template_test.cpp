@@ -63,6 +63,8 @@ TEST(Template, NamesThePlaceOfAFaultOfTheRendering) {
     EXPECT_EQ(error_of("{{ [1].append(2) }}"),
               "t.jinja:1:14: `append, which would change the value,` is undefined");
     EXPECT_EQ(error_of("{{ 'a'.format(1) }}"), "t.jinja:1:7: the method `format` of texts is not supported");
+    EXPECT_EQ(error_of("{% macro m(n) %}{% endmacro %}{{ m.arguments }}"),
+              "t.jinja:1:35: the attribute `arguments` of `m` is not supported");
     EXPECT_EQ(error_of("{% set a, b = [1] %}"), "t.jinja:1:8: 1 values cannot be assigned to 2 names");
 }
 
