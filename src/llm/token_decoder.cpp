@@ -31,9 +31,8 @@ struct ApplyDecoder {
         return byte < 0 ? std::string(text) : std::string(1, static_cast<char>(byte));
     }
 
-    std::string operator()(const DecodeByteAlphabet&) const {
-        // A character of an added token may be in the alphabet by chance.
-        if (added) return std::string(text);
+    std::string operator()(const DecodeByteAlphabet& decode) const {
+        if (added && !decode.of_added) return std::string(text);
         return bytes_of_alphabet(text).value_or(std::string(text));
     }
 

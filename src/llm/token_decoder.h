@@ -13,7 +13,9 @@ namespace tessera::llm {
 /// "<0x0A>" becomes the byte 0x0A.
 struct DecodeByteToken {};
 /// A text in the byte alphabet becomes its bytes; other texts stay.
-struct DecodeByteAlphabet {};
+struct DecodeByteAlphabet {
+    bool of_added = true;  ///< added tokens, too: `tokenizers` does, llama.cpp does not
+};
 /// Removes up to so many `content` at the ends.
 struct StripContent {
     std::string content;  ///< not empty

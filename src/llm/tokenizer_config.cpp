@@ -1,6 +1,7 @@
 #include "llm/tokenizer_config.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <unordered_map>
 #include <unordered_set>
@@ -15,6 +16,17 @@ namespace {
 
 /// Some models list a hundred thousand added tokens here, with five settings each.
 constexpr JsonBounds kConfigBounds{.bytes = size_t{64} << 20, .values = 2'000'000};
+
+/// In the order in which `transformers` adds those that are missing; other roles come behind them.
+constexpr std::array<std::string_view, 7> kRoles = {"bos_token", "eos_token", "unk_token", "sep_token",
+                                                    "pad_token", "cls_token", "mask_token"};
+
+/// The id behind all others.
+TokenId next_id(const TokenizerParts& parts) {
+    auto next = static_cast<TokenId>(parts.vocabulary.size());
+    for (const AddedToken& token : parts.added) next = std::max(next, token.id + 1);
+    return next;
+}
 
 /// A token is named by its text, or by an object with its `content`.
 AddedToken special_token(const JsonCursor& token) {
@@ -127,6 +139,9 @@ void read_tokenizer_files(FileSource& files, TokenizerConfig& config) {
         config.add_eos_token = flag(file, "add_eos_token");
         config.add_prefix_space = flag(file, "add_prefix_space");
         config.legacy = flag(file, "legacy");
+        if (flag(file, "split_special_tokens").value_or(false))
+            throw Error(file.file(), "split_special_tokens", "is true, which is not supported",
+                        "remove it: special tokens that a user spells are text in any case");
         if (const auto control = file.find("chat_control_tokens")) {
             config.chat_control_tokens.emplace();
             for (const JsonCursor& token : control->items())
@@ -173,12 +188,15 @@ void add_special_tokens(const TokenizerConfig& config, TokenizerParts& parts) {
             parts.added[found->second].in_model = false;
             return;
         }
-        const auto id = parts.vocabulary.find(token.content);
-        if (!id || token.content.empty()) return;
+        if (token.content.empty()) return;
         known.emplace(token.content, parts.added.size());
+        const TokenId id = parts.vocabulary.find(token.content).value_or(next_id(parts));
         parts.added.push_back(token);
-        parts.added.back().id = *id;
+        parts.added.back().id = id;
     };
+    for (const std::string_view role : kRoles)
+        if (const auto named = config.named_tokens.find(role); named != config.named_tokens.end())
+            add(named->second);
     for (const auto& [name, token] : config.named_tokens) add(token);
     for (const AddedToken& token : config.more_special_tokens) add(token);
 }

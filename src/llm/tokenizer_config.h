@@ -45,8 +45,9 @@ struct TokenizerConfig {
 /// @throws Error on a file that is there but wrong
 TokenizerConfig read_tokenizer_config(FileSource& files);
 
-/// Adds the special tokens of the files that the vocabulary has and no list of added tokens names, and flags
-/// those that one names.
+/// Adds the special tokens of the files that no list of added tokens names, and flags those that one names.
+/// Those that the vocabulary does not have either get the next ids in the order in which `transformers` adds
+/// them.
 void add_special_tokens(const TokenizerConfig& config, TokenizerParts& parts);
 
 /// Sets `bos` and `eos` of the parts. Where the files name no BOS, it is the first token of a text's prefix.

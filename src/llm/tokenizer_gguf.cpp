@@ -42,7 +42,7 @@ TokenizerParts read_byte_level(const GgufVocabulary& source) {
     BpeOptions options;
     options.ignore_merges = style->ignores_merges;
     parts.model = Bpe(read_merges(source), std::move(options));
-    parts.decoder.token_steps.emplace_back(DecodeByteAlphabet{});
+    parts.decoder.token_steps.emplace_back(DecodeByteAlphabet{.of_added = false});
     return parts;
 }
 
