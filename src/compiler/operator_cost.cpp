@@ -9,6 +9,7 @@
 
 #include "compiler/planner_options.h"
 #include "ir/integer_value.h"
+#include "kernels/micro_kernels.h"
 #include "layouts/lone_operator.h"
 #include "lowering/views.h"
 #include "planner/priced.h"
@@ -43,6 +44,15 @@ bool keeps_neighbours(const Definition& view, const BoundExtents& bound) {
     return step == 0 || step == 1;
 }
 
+/// Whether there is code for the operator, a view among them, which becomes a copy where it is an output: i32
+/// is read as indices alone (lowering::check_types).
+bool is_compiled(const Definition& definition) {
+    return kernels::plain_micro_kernel().why_not(definition).empty() &&
+           std::ranges::none_of(definition.tensors, [](const TensorDecl& tensor) {
+               return tensor.role == Role::kIn && tensor.type == ElementType::kI32;
+           });
+}
+
 class Pricing {
 public:
     Pricing(const Graph& graph, const machine::Machine& machine, std::optional<int64_t> workers)
@@ -53,7 +63,7 @@ public:
 
     double operator()(const egraph::Operator& op, std::span<const TensorType> operands) const {
         const auto* definition = std::get_if<DefinitionPtr>(&op.what);
-        if (!definition) return kInfinite;
+        if (!definition || !is_compiled(**definition)) return kInfinite;
         double seconds = 0;
         for (const AtPoint& at : points_) seconds += seconds_at(at, op, **definition, operands);
         return seconds;

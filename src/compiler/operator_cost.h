@@ -12,10 +12,11 @@ namespace tessera::compiler {
 /// largest sizes), since all specialisations share the graph.
 ///
 /// It is that of its fastest candidate among the micro-kernels as a kernel of its own, divided among the
-/// workers (planner/timed_leaves.h); infinite where there is none. Operands whose shape has no symbols come
-/// from where constants lie. A view (lowering/views.h) computes nothing, and costs 1 ns where neighbours
-/// along its last axis are neighbours in memory too; one that tears them apart, such as a transpose of that
-/// axis, costs as much as a copy, since its readers gather. A composite has no kernel: infinite.
+/// workers (planner/timed_leaves.h); infinite where there is none, or no code. Operands whose shape has no
+/// symbols come from where constants lie. A view (lowering/views.h) computes nothing, and costs 1 ns where
+/// neighbours along its last axis are neighbours in memory too; one that tears them apart, such as a
+/// transpose of that axis, costs as much as a copy, since its readers gather. A composite has no kernel:
+/// infinite.
 rules::OperatorCost operator_cost(const Graph& graph, const machine::Machine& machine,
                                   std::optional<int64_t> workers);
 

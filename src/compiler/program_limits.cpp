@@ -106,8 +106,13 @@ void expect_program(const Graph& graph, const std::string& where) {
                 throw Error(where, node.name,
                             fmt::format("is `{}`, at which ranks meet", node.definition()->name),
                             "give the operator another name: compiling a model with --ranks makes these");
-            // Lowering checks it again, but by then rewriting may have renamed the node.
-            if (node.definition()) lowering::check_types(node, kernels::plain_micro_kernel());
+            // Lowering checks both again, but by then rewriting may have renamed the node.
+            if (node.definition()) {
+                const plan::MicroKernel& plain = kernels::plain_micro_kernel();
+                if (const std::string why = plain.why_not(*node.definition()); !why.empty())
+                    throw Error(where, node.name, why);
+                lowering::check_types(node, plain);
+            }
             expect_known_indices(graph, block, node, where);
             expect_single_writes(graph, node, where);
         }

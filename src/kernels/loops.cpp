@@ -83,11 +83,6 @@ movement::Body lower_map(const lowering::LeafScope& scope, const LoopPlan& plan)
 /// A result that a reduction iterator indexes indirectly: every iteration folds into memory.
 movement::Body lower_scatter(const lowering::LeafScope& scope, const LoopPlan& plan) {
     const Definition& definition = *scope.node.definition();
-    if (definition.post) {
-        throw Error(scope.node.name, "post-expression",
-                    "of a result that a reduction indexes indirectly is not supported by compiled code in "
-                    "this version");
-    }
     std::vector<int> order = plan.reductions;
     order.insert(order.end(), plan.parallel.begin(), plan.parallel.end());
     lowering::LeafLoops loops(scope, order);
@@ -313,8 +308,11 @@ void candidates(const CandidateScope& scope, std::vector<Candidate>& out) {
     out.push_back({scope.leaf()});
 }
 
-std::string why_not(const Definition&) {
-    return {};
+std::string why_not(const Definition& definition) {
+    const bool is_scatter = definition.monoid != Monoid::kNone && !sets_all_elements(definition);
+    return is_scatter && definition.post ? "a post-expression of a result that a reduction indexes "
+                                           "indirectly is not supported in this version"
+                                         : "";
 }
 
 constexpr std::array kParameters = {parameter::kIteratorOfLanes, parameter::kLanes};

@@ -96,5 +96,29 @@ TEST(OperatorCost, OfACompositeIsInfinite) {
                                 {})));
 }
 
+/// Rewriting must not turn what is compiled into what is not.
+TEST(OperatorCost, OfWhatIsNotCompiledIsInfinite) {
+    const Graph graph = parse_graph(R"(graph "refused"
+input x: i32[4]
+input w: f32[4]
+value y: i32[2, 4]
+value z: f32[3]
+block body
+  node y(x) -> y
+    op repeat(i: 2, j: 4)
+    in X i32[j]
+    out Y i32[i, j] = X
+  node z(x, w) -> z
+    op scatter(t*: 4)
+    index id i32[t]
+    in W f32[t]
+    out Z f32[id[t]] of [3] = 0.5 * sum(W)
+output y, z
+)",
+                                    "refused");
+    EXPECT_TRUE(std::isinf(cost_of(graph, 0, testing::measured_machine(), 1)));
+    EXPECT_TRUE(std::isinf(cost_of(graph, 1, testing::measured_machine(), 1)));
+}
+
 }  // namespace
 }  // namespace tessera::compiler
