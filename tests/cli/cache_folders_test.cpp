@@ -27,7 +27,8 @@ protected:
         write("ids.json", "[2, 0, 1]");
     }
     ProcessResult with(std::vector<std::string> variables, const std::string& command) const {
-        std::vector<std::string> all = {"-C", folder_.path(), "TMPDIR=" + path("temporary")};
+        std::vector<std::string> all = {"-C", folder_.path(), "TESSERA_SEARCH_EFFORT=0",
+                                        "TMPDIR=" + path("temporary")};
         all.insert(all.end(), variables.begin(), variables.end());
         all.insert(all.end(), {"bash", "-c", command, TESSERA_PROGRAM});
         return run_process({.program = "/usr/bin/env", .arguments = all});

@@ -10,8 +10,8 @@ namespace tessera {
 namespace {
 
 TEST(WorkLanes, QuickWorkDoesNotWaitForSlow) {
-    WorkLanes lanes(1);
     std::promise<void> begins, may_end, is_done;
+    WorkLanes lanes(1);  // the job still uses the promises when this thread is done with them
     lanes.add(WorkLanes::Lane::kSlow, [&] {
         begins.set_value();
         may_end.get_future().wait();
