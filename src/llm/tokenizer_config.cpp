@@ -18,8 +18,8 @@ namespace {
 constexpr JsonBounds kConfigBounds{.bytes = size_t{64} << 20, .values = 2'000'000};
 
 /// In the order in which `transformers` adds those that are missing; other roles come behind them.
-constexpr std::array<std::string_view, 7> kRoles = {"bos_token", "eos_token", "unk_token", "sep_token",
-                                                    "pad_token", "cls_token", "mask_token"};
+constexpr std::array<std::string_view, 7> kTokenRoles = {"bos_token", "eos_token", "unk_token", "sep_token",
+                                                         "pad_token", "cls_token", "mask_token"};
 
 /// The id behind all others.
 TokenId next_id(const TokenizerParts& parts) {
@@ -194,7 +194,7 @@ void add_special_tokens(const TokenizerConfig& config, TokenizerParts& parts) {
         parts.added.push_back(token);
         parts.added.back().id = id;
     };
-    for (const std::string_view role : kRoles)
+    for (const std::string_view role : kTokenRoles)
         if (const auto named = config.named_tokens.find(role); named != config.named_tokens.end())
             add(named->second);
     for (const auto& [name, token] : config.named_tokens) add(token);

@@ -111,8 +111,6 @@ TEST_F(QuantisedModels, EveryFormatComputesWhatPlainLoopsDo) {
     expect_verified("3e-6");
     const ProcessResult shown = tessera({"inspect", path("model.tsr")});
     EXPECT_THAT(shown.output, HasSubstr("policy exact, cache f32"));
-    compile("model.gguf", {"--cache-type", "f16"});
-    expect_verified("2e-3");
     compile("model.gguf", {});
     expect_verified("1e-2");
     EXPECT_THAT(tessera({"inspect", path("model.tsr")}).output, HasSubstr("policy default, cache bf16"));
