@@ -11,6 +11,7 @@
 #include "ir/integer_value.h"
 #include "kernels/micro_kernels.h"
 #include "layouts/lone_operator.h"
+#include "lowering/leaf.h"
 #include "lowering/views.h"
 #include "planner/priced.h"
 #include "planner/timed_leaves.h"
@@ -44,13 +45,10 @@ bool keeps_neighbours(const Definition& view, const BoundExtents& bound) {
     return step == 0 || step == 1;
 }
 
-/// Whether there is code for the operator, a view among them, which becomes a copy where it is an output: i32
-/// is read as indices alone (lowering::check_types).
+/// There is code for the operator. A view needs it, too: it becomes a copy where it is an output.
 bool is_compiled(const Definition& definition) {
     return kernels::plain_micro_kernel().why_not(definition).empty() &&
-           std::ranges::none_of(definition.tensors, [](const TensorDecl& tensor) {
-               return tensor.role == Role::kIn && tensor.type == ElementType::kI32;
-           });
+           std::ranges::none_of(definition.tensors, lowering::reads_numbers_of_i32);
 }
 
 class Pricing {

@@ -113,6 +113,10 @@ movement::Body lower_post(const LeafScope& scope) {
     return loops.around({lanes.around({{store_to(tensor, to_value(definition.post, values), values)}})});
 }
 
+bool reads_numbers_of_i32(const TensorDecl& tensor) {
+    return tensor.role == Role::kIn && tensor.type == ElementType::kI32;
+}
+
 void check_types(const Node& node, const plan::MicroKernel& kernel) {
     const Definition& definition = *node.definition();
     if (definition.accumulator != ElementType::kF32) {
@@ -123,7 +127,7 @@ void check_types(const Node& node, const plan::MicroKernel& kernel) {
         const bool is_read = tensor.role == Role::kIn || tensor.role == Role::kIndex;
         const bool is_stored =
             std::find(kernel.results.begin(), kernel.results.end(), tensor.type) != kernel.results.end();
-        if (tensor.role == Role::kIn && tensor.type == ElementType::kI32) {
+        if (reads_numbers_of_i32(tensor)) {
             throw Error(node.name, tensor.name, "has element type i32",
                         "compiled code computes on f32 in this version");
         }

@@ -32,6 +32,8 @@ struct LeafScope {
     Names& names;
 };
 
+/// The tensor is read as numbers that f32 does not hold; as indices they are exact.
+bool reads_numbers_of_i32(const TensorDecl& tensor);
 /// Compiled code computes in f32: integers that it does not hold, and sums of them, would be rounded.
 /// @throws Error for a definition that needs them, or with results of a type that the kernel does not store.
 void check_types(const Node& node, const plan::MicroKernel& kernel);

@@ -18,6 +18,7 @@
 #include "lowering/fill_gaps.h"
 #include "lowering/kernel_division.h"
 #include "lowering/leaf.h"
+#include "lowering/nest_checks.h"
 #include "lowering/whole_sums.h"
 #include "movement/identifier.h"
 #include "support/checked.h"
@@ -168,7 +169,7 @@ private:
             if (const auto* inner = std::get_if<plan::Nest>(&child)) {
                 const Node& inner_root = storage_.block().node(plan::root(*inner).node);
                 if (&inner_root != &root_node) check_part(inner_root, needed.at(&inner_root));
-                check_hidden(*inner);
+                check_hidden(*inner, nodes_, storage_);
                 append(body,
                        lower_nest(*inner, needed.at(&inner_root), is_partial && &inner_root == &root_node));
             } else {
@@ -210,23 +211,6 @@ private:
         if (definition.tensors[static_cast<size_t>(result)].role == Role::kUpdate) return true;
         if (definition.monoid == Monoid::kNone && !is_tile(value_of(node, result))) return true;  // fill_gaps
         return readers_imply_predicate(node, nodes_, storage_);
-    }
-
-    /// Inside a loop over the reduction every trip folds into the present results, so a result that iterator
-    /// x does not index would fold the same tile in every trip over x.
-    static void check_folds_once(const Node& node, int x) {
-        const Definition& definition = *node.definition();
-        for (const int t : definition.results()) {
-            const TensorDecl& result = definition.tensors[static_cast<size_t>(t)];
-            const std::vector<int> used = iterators_in(result.map);
-            if (std::find(used.begin(), used.end(), x) != used.end()) continue;
-            const std::string& name = definition.iterators[static_cast<size_t>(x)].name;
-            throw Error(
-                node.name, name,
-                fmt::format("does not index {}, which a loop over it inside the reduction would fold again",
-                            result.name),
-                fmt::format("put the loop over {} outside of the reduction's, or leave it whole", name));
-        }
     }
 
     /// A producer computes the part that the rest of a nest reads. This part must be the whole if others read
@@ -273,8 +257,8 @@ private:
         }
     }
 
-    /// Where one loop moves the ranges of two iterators, as below a reader of a diagonal, all trips together
-    /// reach each value of both, but not each pair.
+    /// One loop that moves the ranges of two iterators, as below a reader of a diagonal, reaches each value
+    /// of both, but not each pair.
     void check_product(const Node& node, ValueId value, const Ranges& ranges) const {
         for (const std::string& loop : open_loops_) {
             if (std::ranges::count_if(ranges, [&](const Range& r) { return r.begin.uses(loop); }) < 2)
@@ -282,32 +266,6 @@ private:
             throw Error(node.name, storage_.input().graph[value].name,
                         fmt::format("is stored whole, but two of its axes follow the loop {}", loop),
                         "place it as a tile, or take the operator into a kernel of its own");
-        }
-    }
-
-    /// Behind an inner nest only the results of its root are known whole.
-    void check_hidden(const plan::Nest& inner) const {
-        const std::vector<const plan::Leaf*> made = plan::leaves(inner);
-        for (const plan::Leaf* leaf : made) {
-            if (leaf == made.back()) continue;
-            const Node& node = storage_.block().node(leaf->node);
-            const Node& inner_root = storage_.block().node(made.back()->node);
-            if (storage_.base(node.results.front()) == storage_.base(inner_root.results.front()))
-                continue;  // replaced by it
-            for (const Node* reader : nodes_) {
-                const bool is_inside = std::any_of(
-                    made.begin(), made.end(), [&](const plan::Leaf* l) { return l->node == reader->name; });
-                const bool reads =
-                    std::any_of(reader->operands.begin(), reader->operands.end(), [&](ValueId o) {
-                        return std::any_of(node.results.begin(), node.results.end(), [&](ValueId result) {
-                            return storage_.base(o) == storage_.base(result);
-                        });
-                    });
-                if (is_inside || !reads) continue;
-                throw Error(node.name, reader->name,
-                            "reads it outside of the inner nest that makes it tile by tile",
-                            "move it to the nest of its reader");
-            }
         }
     }
 
