@@ -22,6 +22,7 @@ endfunction()
 # Programs of the tests labelled sanitized, and of all others. scripts/test.sh builds and runs the former under the
 # sanitizers, the latter optimised.
 add_custom_target(sanitized_tests)
+add_custom_target(thorough_tests)
 add_custom_target(optimised_tests)
 
 # tessera_test_library(random_definition ir/random_definition.cpp): files of tests/ that several programs share.
@@ -51,11 +52,13 @@ endfunction()
 
 # tessera_tests(ir DEPENDS ir ops): every tests/ir/*_test.cpp in one program, run by CTest suite by suite if it is labelled
 # unit, else case by case.
-# SANITIZED: the module reads what may be hostile, or computes with pointers; its tests are labelled so beside unit.
+# SANITIZED: the module reads what may be hostile; its tests are labelled so beside unit, and run under the sanitizers alone.
+# THOROUGH: the module computes with pointers or reads texts of the user's own; its tests are labelled so beside unit, and
+# scripts/test.sh --thorough runs them under the sanitizers, too.
 # OPTIMISED names cases that take too long for a unit test; they are labelled so instead.
 # TOGETHER names suites that make in SetUpTestSuite what takes longer than their cases: each is one test of CTest.
 function(tessera_tests name)
-    cmake_parse_arguments(ARG "SANITIZED" "OPTIMISED" "DEPENDS;LIBRARIES;LABELS;TOGETHER" ${ARGN})
+    cmake_parse_arguments(ARG "SANITIZED;THOROUGH" "OPTIMISED" "DEPENDS;LIBRARIES;LABELS;TOGETHER" ${ARGN})
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
     get_property(shared GLOBAL PROPERTY TESSERA_SHARED_TEST_FILES)
     list(REMOVE_ITEM sources ${shared})
@@ -74,6 +77,9 @@ function(tessera_tests name)
     endif()
     if(ARG_SANITIZED)
         add_dependencies(sanitized_tests ${name}_tests)
+    endif()
+    if(ARG_THOROUGH)
+        add_dependencies(thorough_tests ${name}_tests)
     endif()
     if(ARG_OPTIMISED OR NOT ARG_SANITIZED)
         add_dependencies(optimised_tests ${name}_tests)
@@ -94,6 +100,9 @@ function(tessera_tests name)
         set(suite_labels unit)
         if(ARG_SANITIZED)
             list(APPEND suite_labels sanitized)
+        endif()
+        if(ARG_THOROUGH)
+            list(APPEND suite_labels thorough)
         endif()
         tessera_discover_suites(${name}_tests ${name}. "${apart}" "${suite_labels}")
         return()

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Usage: scripts/lint.sh [MODULE...]
 # Checks the form of every C++ file with clang-format, src/ and include/ with the checks of .clang-tidy, and that no file of
-# src/ and tests/ uses a name that only a shared unit gives it; fails if there is a finding. Modules are folders of src/ and
-# tests/; default: all of them.
+# src/ uses a name that only a shared unit gives it; fails if there is a finding. Modules are folders of src/; default: all.
 #
 # clang spends most of its time on headers, so it gets the files of a module as one unit.
 set -euo pipefail
@@ -20,37 +19,29 @@ $python -c 'import clang' 2>/dev/null || {
     exit 1
 }
 modules=("$@")
-((${#modules[@]})) || mapfile -t modules < <(find src tests -mindepth 1 -maxdepth 1 -type d -printf '%f\n' | sort -u)
+((${#modules[@]})) || mapfile -t modules < <(find src -mindepth 1 -maxdepth 1 -type d -printf '%f\n' | sort)
 
 units=build/lint
 rm -rf $units
-mkdir -p $units/src $units/tests
+mkdir -p $units
 for module in "${modules[@]}"; do
-    [[ -d src/$module || -d tests/$module ]] || {
-        echo "lint.sh: neither src/$module nor tests/$module is a folder" >&2
+    [[ -d src/$module ]] || {
+        echo "lint.sh: src/$module is no folder" >&2
         exit 2
     }
-    for half in src tests; do
-        # NTT's tests and the fuzz targets are programs of one file, the golden files text.
-        [[ -d $half/$module && ! $half/$module =~ ^tests/(ntt|fuzz|golden)$ ]] || continue
-        unit=$units/$half/$module.cpp
-        find "$PWD/$half/$module" -name '*.cpp' | sort | sed 's/.*/#include "&"/' >"$unit"
-        [[ -s $unit ]] || rm "$unit"
-    done
+    find "$PWD/src/$module" -name '*.cpp' | sort | sed 's/.*/#include "&"/' >$units/$module.cpp
 done
 
-flags=(-std=c++20 -Isrc -Iinclude -Itests '-DTESSERA_VERSION=""' '-DTESSERA_SOURCE_DIR=""' '-DTESSERA_PROGRAM=""')
+flags=(-std=c++20 -Isrc -Iinclude '-DTESSERA_VERSION=""' '-DTESSERA_SOURCE_DIR=""' '-DTESSERA_PROGRAM=""')
 lint() {
     local unit=$1 python=$2 status=0
     shift 2
     $python scripts/check_units.py "$unit" -- "$@" || status=1
-    if [[ $unit == */src/* ]]; then
-        # The unit includes source files, which is its purpose.
-        clang-tidy --quiet --checks=-bugprone-suspicious-include "$unit" -- "$@" 2>"$unit.errors" || {
-            status=1
-            grep -v 'warnings generated\|warnings treated as errors' "$unit.errors" >&2
-        }
-    fi
+    # The unit includes source files, which is its purpose.
+    clang-tidy --quiet --checks=-bugprone-suspicious-include "$unit" -- "$@" 2>"$unit.errors" || {
+        status=1
+        grep -v 'warnings generated\|warnings treated as errors' "$unit.errors" >&2
+    }
     return $status
 }
 export -f lint

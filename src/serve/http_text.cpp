@@ -27,6 +27,8 @@ std::string_view reason_of(int status) {
             return "Request Timeout";
         case 413:
             return "Content Too Large";
+        case 415:
+            return "Unsupported Media Type";
         case 417:
             return "Expectation Failed";
         case 431:

@@ -174,7 +174,8 @@ TEST(HfConfig, RopeSettingsThatWouldBeIgnoredAreRefused) {
     };
     const json linear = {{"rope_type", "linear"}, {"factor", 4.0}};
     refused({{"rope_scaling", {{"factor", 4.0}}}}, "rope_scaling.factor = 4.0: a scaling without a type");
-    refused({{"rope_scaling", {{"rope_type", "default"}, {"factor", 4.0}}}}, "rope_scaling.factor = 4.0");
+    refused({{"rope_scaling", {{"rope_type", "default"}, {"factor", 4.0}}}},
+            "rope_scaling.factor = 4.0: type default does not scale");
     refused({{"rope_scaling", {{"rope_type", "linear"}, {"factor", 4.0}, {"attention_factor", 1.2}}}},
             "rope_scaling.attention_factor = 1.2");
     refused({{"rope_scaling", {{"rope_type", "linear"}, {"factor", 4.0}, {"beta_fast", 32}}}},

@@ -189,6 +189,7 @@ TEST_F(HttpProtocol, MalformedRequests) {
     EXPECT_EQ(status(post + "Content-Length: 3\r\n\r\n{]}"), 400);
     EXPECT_EQ(status(post + "Content-Length: 0\r\n\r\n"), 400);
     EXPECT_EQ(status(post + "Expect: magic\r\nContent-Length: 3\r\n\r\n{}"), 417);
+    EXPECT_EQ(status(post + "Content-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}"), 415);
     EXPECT_EQ(status("BREW /v1/completions HTTP/1.1\r\n\r\n"), 405);
     EXPECT_EQ(status("GET /health HTTP/1.0\r\n\r\n"), 200);
 }
