@@ -36,7 +36,6 @@ constexpr size_t kShownLines = 12;
 constexpr std::array kFlags = {"-std=c++20",
                                "-O2",
                                "-fPIC",
-                               "-shared",
                                "-ffp-contract=off",
                                "-fno-math-errno",
                                "-fno-trapping-math",
@@ -149,12 +148,32 @@ std::string first_lines(std::string_view text) {
                             result.exit_code, first_lines(result.errors)));
 }
 
-std::vector<std::string> arguments_for(const Compiler& compiler, const ToolchainOptions& options,
-                                       const fs::path& source, const fs::path& object) {
-    std::vector<std::string> arguments = flags_for(compiler, options);
-    arguments.insert(arguments.end(),
-                     {"-I", options.include_directory.string(), "-o", object.string(), source.string()});
-    return arguments;
+/// The runs that make an object of each unit, in `folder`, and the one behind them that links the objects; of
+/// one unit alone a single run that does both.
+struct Runs {
+    std::vector<Process> of_units;
+    std::optional<Process> link;
+};
+
+Runs runs_for(const Code& code, const Compiler& compiler, const ToolchainOptions& options,
+              const fs::path& folder, const fs::path& source, const fs::path& object) {
+    const auto run = [&](std::vector<std::string> arguments) {
+        const std::vector<std::string> flags = flags_for(compiler, options);
+        arguments.insert(arguments.begin(), flags.begin(), flags.end());
+        return Process{.program = compiler.program, .arguments = std::move(arguments)};
+    };
+    const std::string include = options.include_directory.string();
+    if (code.units == 1)
+        return {{run({"-shared", "-I", include, "-o", object.string(), source.string()})}, {}};
+    Runs runs;
+    std::vector<std::string> link = {"-shared", "-o", object.string()};
+    for (int64_t unit = 0; unit < code.units; ++unit) {
+        link.push_back((folder / fmt::format("{}.o", unit)).string());
+        runs.of_units.push_back(run({"-c", fmt::format("-DTESSERA_UNIT={}", unit), "-I", include, "-o",
+                                     link.back(), source.string()}));
+    }
+    runs.link = run(std::move(link));
+    return runs;
 }
 
 }  // namespace
@@ -163,9 +182,9 @@ std::string toolchain_digest(const ToolchainOptions& options) {
     return digest_of(compiler_for(options), options);
 }
 
-SharedObject compile_shared_object(std::string_view code, const ToolchainOptions& options) {
+SharedObject compile_shared_object(const Code& code, const ToolchainOptions& options) {
     const Compiler compiler = compiler_for(options);
-    const std::string key = Hasher().field(code).field(digest_of(compiler, options)).hex();
+    const std::string key = Hasher().field(code.text).field(digest_of(compiler, options)).hex();
     // A path that begins with - or @ would be an option of the compiler.
     const fs::path folder = fs::absolute(options.cache_directory);
     create_folders(folder);
@@ -176,17 +195,24 @@ SharedObject compile_shared_object(std::string_view code, const ToolchainOptions
     // The name is part of the object's symbols, so it is the same whatever the folder is called.
     const fs::path source = work.path() / "tessera.cpp";
     const fs::path object = work.path() / "tessera.so";
-    write_file(source, code);
-    const ProcessResult result = run_process({.program = compiler.program,
-                                              .arguments = arguments_for(compiler, options, source, object),
-                                              .while_waiting = options.while_waiting});
-    if (result.exit_code != 0) report_failure(result, compiler.program, code, folder / (key + ".failed.cpp"));
+    write_file(source, code.text);
+    const Runs runs = runs_for(code, compiler, options, work.path(), source, object);
+    double cpu_seconds = 0;
+    const auto finish = [&](const std::vector<Process>& processes) {
+        for (const ProcessResult& result : run_processes(processes, options.while_waiting)) {
+            cpu_seconds += result.cpu_seconds;
+            if (result.exit_code != 0)
+                report_failure(result, compiler.program, code.text, folder / (key + ".failed.cpp"));
+        }
+    };
+    finish(runs.of_units);
+    if (runs.link) finish({*runs.link});
     auto bytes = read_file(object);
     if (!bytes)
         throw Error(object.string(), "",
                     fmt::format("{} succeeded without writing it", compiler.program.string()));
     write_file(entry, *bytes);
-    return {.bytes = std::move(*bytes), .cpu_seconds = result.cpu_seconds};
+    return {.bytes = std::move(*bytes), .cpu_seconds = cpu_seconds};
 }
 
 }  // namespace tessera::codegen

@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <functional>
 #include <string>
-#include <string_view>
 
+#include "codegen/code.h"
 #include "machine/machine.h"
 
 namespace tessera::codegen {
@@ -15,12 +15,12 @@ struct ToolchainOptions {
     std::filesystem::path include_directory;  ///< holds tessera/ntt/
     std::filesystem::path cache_directory;    ///< compiled code by content; created if missing
     std::string search_path;  ///< folders between colons, where a compiler without a path is looked for
-    std::function<void()> while_waiting = {};  ///< called about ten times a second while the compiler runs
+    std::function<void()> while_waiting = {};  ///< called about ten times a second while compilers run
 };
 
 struct SharedObject {
     std::string bytes;       ///< of the file that dlopen takes
-    double cpu_seconds = 0;  ///< that the compiler took; 0 from the cache
+    double cpu_seconds = 0;  ///< that compilers took; 0 from the cache
     bool was_cached = false;
 };
 
@@ -28,10 +28,11 @@ struct SharedObject {
 /// @throws Error as compile_shared_object where there is no compiler
 std::string toolchain_digest(const ToolchainOptions& options);
 
-/// Compiles C++20 text that includes NTT and the standard library alone. Equal text, headers, compiler and
-/// flags give the same bytes, from the cache from the second time on; processes may share the cache.
+/// Compiles the units side by side, as many as there are processors, and links them. Equal code, headers,
+/// compiler and flags give the same bytes, from the cache from the second time on; processes may share the
+/// cache.
 /// @throws Error with the compiler's first complaints and the path of the kept source; without a compiler,
 /// with the Debian package that is missing.
-SharedObject compile_shared_object(std::string_view code, const ToolchainOptions& options);
+SharedObject compile_shared_object(const Code& code, const ToolchainOptions& options);
 
 }  // namespace tessera::codegen

@@ -245,8 +245,8 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
         [&] {
             return codegen::cpp::emit(out.graph.name, out.programs, codegen::cpp::exchanges_of(out.graph));
         },
-        [](const std::string& code) { return code; });
-    report.code_bytes = static_cast<int64_t>(out.code.size());
+        [](const codegen::Code& code) { return code.text; });
+    report.code_bytes = static_cast<int64_t>(out.code.text.size());
     return out;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/code.h"
 #include "import/policy.h"
 #include "import/quantised/mixture.h"
 #include "ir/graph.h"
@@ -76,7 +77,7 @@ struct Compiled {
     Graph graph;      ///< decomposed
     plan::Plan plan;  ///< placed and verified
     std::vector<movement::Program> programs;
-    std::string code;  ///< C++
+    codegen::Code code;
     /// Searches that a budget has cut short, by their passes, and what raises it.
     std::vector<std::string> cut_short = {};
 };

@@ -68,7 +68,7 @@ std::string run_lower(const Graph& graph, const machine::Machine& machine) {
 }
 
 std::string run_emit(const Graph& graph, const machine::Machine& machine) {
-    return compiled(graph, machine).code;
+    return compiled(graph, machine).code.text;
 }
 
 }  // namespace

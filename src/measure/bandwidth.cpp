@@ -112,7 +112,7 @@ int64_t working_set(const machine::Machine& machine, size_t level, int64_t threa
 }
 
 void measure_bandwidth(machine::Machine& machine, const MeasureOptions& options) {
-    const runtime::SharedLibrary code(compile_probe(read_code(machine), machine, options),
+    const runtime::SharedLibrary code(compile_probe({read_code(machine)}, machine, options),
                                       "the bandwidth probe");
     for (machine::MemoryLevel& level : machine.memory) level.read_bandwidth.clear();
     for (const int64_t count : thread_counts(options.threads > 0 ? options.threads : machine.cores)) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -11,8 +10,7 @@
 
 namespace tessera::measure {
 
-/// The machine code of all cases. A compiler takes minutes for them, so that several run beside each other:
-/// one for each processor, as long as there are enough cases.
+/// The machine code of all cases.
 class KernelCode {
 public:
     /// @throws Error as compile_shared_object
@@ -22,7 +20,7 @@ public:
     TesseraStepFunction entry(size_t of_case) const { return entries_[of_case]; }
 
 private:
-    std::vector<std::unique_ptr<runtime::SharedLibrary>> libraries_;
+    runtime::SharedLibrary library_;
     std::vector<TesseraStepFunction> entries_;
 };
 

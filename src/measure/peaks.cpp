@@ -108,7 +108,7 @@ void measure_peaks(machine::Machine& machine, const MeasureOptions& options) {
     std::vector<UnitProbe> probes;
     for (const machine::ComputeUnit& unit : machine.units)
         if (const auto probe = probe_of(unit)) probes.push_back(*probe);
-    const runtime::SharedLibrary code(compile_probe(unit_code(probes, machine.isa), machine, options),
+    const runtime::SharedLibrary code(compile_probe({unit_code(probes, machine.isa)}, machine, options),
                                       "the unit probe");
     UnitTrials trials(machine, code, options);
     for (size_t unit = 0; unit < machine.units.size(); ++unit) {

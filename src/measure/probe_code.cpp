@@ -57,7 +57,7 @@ std::string read_code(const machine::Machine& machine) {
     return text;
 }
 
-std::string compile_probe(const std::string& code, const machine::Machine& machine,
+std::string compile_probe(const codegen::Code& code, const machine::Machine& machine,
                           const MeasureOptions& options) {
     return codegen::compile_shared_object(code, {.compiler = machine.compiler,
                                                  .isa = machine.isa,

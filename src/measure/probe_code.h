@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "codegen/code.h"
 #include "machine/machine.h"
 #include "measure/options.h"
 
@@ -22,7 +23,7 @@ inline constexpr int64_t kStreams[] = {1, 2, 4};
 std::string read_code(const machine::Machine& machine);
 
 /// The shared object of the text. @throws Error as compile_shared_object
-std::string compile_probe(const std::string& code, const machine::Machine& machine,
+std::string compile_probe(const codegen::Code& code, const machine::Machine& machine,
                           const MeasureOptions& options);
 
 }  // namespace tessera::measure

@@ -181,7 +181,8 @@ void Connection::take_head() {
                                .retry_after = 1});
     const std::string encoding(head[http::field::content_encoding]);
     if (!encoding.empty() && !beast::iequals(encoding, "identity"))
-        return refuse(ApiError{.status = 415, .message = "Content-Encoding: bodies are read as they are alone"});
+        return refuse(
+            ApiError{.status = 415, .message = "Content-Encoding: bodies are read as they are alone"});
     const std::string expected(head[http::field::expect]);
     if (!expected.empty() && !parser_->is_done()) {
         if (!beast::iequals(expected, "100-continue"))

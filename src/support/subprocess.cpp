@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
+#include <future>
+#include <thread>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -150,6 +154,44 @@ ProcessResult run_process(const Process& process) {
     }
     wait_for(child, result);
     return result;
+}
+
+std::vector<ProcessResult> run_processes(const std::vector<Process>& processes,
+                                         const std::function<void()>& while_waiting) {
+    std::vector<ProcessResult> results(processes.size());
+    std::atomic<size_t> next = 0;
+    std::atomic<bool> is_ended = false;
+    struct Ended {};
+    const auto run_next_ones = [&] {
+        for (size_t i = next++; i < processes.size() && !is_ended; i = next++) {
+            Process process = processes[i];
+            process.while_waiting = [&is_ended] {
+                if (is_ended) throw Ended();
+            };
+            try {
+                results[i] = run_process(process);
+            } catch (const Ended&) {
+                return;
+            } catch (...) {
+                is_ended = true;
+                throw;
+            }
+        }
+    };
+    std::vector<std::future<void>> runners;
+    const size_t at_once =
+        std::min<size_t>(processes.size(), std::max(1U, std::thread::hardware_concurrency()));
+    for (size_t i = 0; i < at_once; ++i) runners.push_back(std::async(std::launch::async, run_next_ones));
+    try {
+        for (const std::future<void>& runner : runners)
+            while (runner.wait_for(std::chrono::milliseconds(kTickMilliseconds)) != std::future_status::ready)
+                if (while_waiting) while_waiting();
+    } catch (...) {
+        is_ended = true;
+        throw;  // the futures wait for the runners
+    }
+    for (std::future<void>& runner : runners) runner.get();
+    return results;
 }
 
 std::optional<std::filesystem::path> find_program(std::string_view name, std::string_view search_path) {

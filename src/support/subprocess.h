@@ -30,6 +30,13 @@ struct ProcessResult {
 /// @throws Error where it cannot be started. An exit code other than zero is a result.
 ProcessResult run_process(const Process&);
 
+/// Runs them side by side, as many at once as there are processors; results in their order. `while_waiting`
+/// is called by the calling thread alone, about ten times a second, and may throw, which ends all of them;
+/// theirs are not called.
+/// @throws Error where one cannot be started, once the others have ended
+std::vector<ProcessResult> run_processes(const std::vector<Process>& processes,
+                                         const std::function<void()>& while_waiting = {});
+
 /// The executable that a shell would run for `name`: a path is taken as it is where it contains a slash,
 /// otherwise the first match in `search_path` (folders between colons, as in PATH).
 std::optional<std::filesystem::path> find_program(std::string_view name, std::string_view search_path);

@@ -18,12 +18,13 @@ public:
         std::ofstream(program) << R"(#!/bin/sh
 PATH=${PATH#*:}
 case "$*" in *--version*) exec c++ --version;; esac
-for source; do :; done
-key=$(echo "$*" | sed 's/-o .*//' | cat - "$source" | md5sum)
-kept=$(dirname "$0")/${key%% *}.so
 out=
 previous=
 for word; do [ "$previous" = -o ] && out=$word; previous=$word; done
+key=$(for word; do
+    if [ "$word" != "$out" ] && [ -f "$word" ]; then cat "$word"; else echo "${word##*/}"; fi
+done | md5sum)
+kept=$(dirname "$0")/${key%% *}
 [ -e "$kept" ] || { c++ "$@" && cp "$out" "$kept"; } || exit 1
 cp "$kept" "$out"
 )";

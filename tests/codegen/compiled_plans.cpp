@@ -86,7 +86,7 @@ void CompiledPlans::compile() {
     std::vector<movement::Program> programs;
     for (const Entry& entry : entries_)
         programs.insert(programs.end(), entry.programs.begin(), entry.programs.end());
-    const std::string code = codegen::cpp::emit("test", programs, exchanges_);
+    const std::string code = codegen::cpp::emit("test", programs, exchanges_).text;
     const fs::path folder = fs::temp_directory_path() / fmt::format("tessera-tests-{}", getuid());
     fs::create_directories(folder);
     const std::string stem = fmt::format("{}-{}", hash_hex(code + std::to_string(lanes_)), getpid());

@@ -22,7 +22,8 @@ std::string emitted(const Example& example) {
     const Graph graph = example.parsed();
     const plan::Plan plan = example.planned();
     return codegen::cpp::emit(graph.name, {lowering::lower(graph, plan, plan.specialisations[0],
-                                                           plan::constant_section(graph, plan))});
+                                                           plan::constant_section(graph, plan))})
+        .text;
 }
 
 fs::path golden_file(const std::string& name) {

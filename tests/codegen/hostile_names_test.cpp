@@ -215,10 +215,10 @@ output $, Y
 
 TEST(HostileNames, OfAModelStayInOneComment) {
     const std::string rest =
-        codegen::cpp::emit("model", {}).substr(codegen::cpp::emit("model", {}).find('\n'));
+        codegen::cpp::emit("model", {}).text.substr(codegen::cpp::emit("model", {}).text.find('\n'));
     for (const std::string name : {"a\n#error", "a\r#error", "a\\", "a?\?/", "*/ #error", "a\v\f#error",
                                    "\xe2\x80\xa8#error", "\xff\xfe", "\x1b[2J", "", "a\\\n#error"}) {
-        const std::string code = codegen::cpp::emit(name, {});
+        const std::string code = codegen::cpp::emit(name, {}).text;
         const std::string line = code.substr(0, code.find('\n'));
         EXPECT_EQ(code.substr(line.size()), rest) << line;
         EXPECT_THAT(line, ::testing::StartsWith("// "));
@@ -232,7 +232,7 @@ TEST(HostileNames, ThatJoinToOneAreTwoFunctions) {
     const movement::Kernel first{.name = "c"}, second{.name = "b_c"};
     const movement::Program program{.specialisation = "one",
                                     .blocks = {{"a_b", 1, {first}}, {"a", 1, {second}}, {"a_b", 1, {first}}}};
-    const std::string code = codegen::cpp::emit("model", {program});
+    const std::string code = codegen::cpp::emit("model", {program}).text;
     for (const std::string name : {"one_a_b_c", "one_a_b_c_2", "one_a_b_c_3"})
         EXPECT_THAT(code, HasSubstr("void kernel_" + name + "(const TesseraStep& step")) << code;
 }

@@ -72,7 +72,7 @@ protected:
             names.insert(entry.path().extension());
         return names;
     }
-    std::string error_of(const std::string& code) const {
+    std::string error_of(const Code& code) const {
         try {
             compile_shared_object(code, options_);
         } catch (const Error& error) {
@@ -87,16 +87,42 @@ protected:
 
 TEST_F(Toolchain, CompilesWhatCanBeCalled) {
     const SharedObject object = compile_shared_object(
-        "#include <tessera/ntt/ntt.h>\nextern \"C\" int answer() { return 6 * seven(); }\n", options_);
+        {"#include <tessera/ntt/ntt.h>\nextern \"C\" int answer() { return 6 * seven(); }\n"}, options_);
     const Loaded loaded(object, folder_.path() / "answer.so");
     EXPECT_EQ(loaded.function<int (*)()>("answer")(), 42);
 }
 
+TEST_F(Toolchain, UnitsAreLinkedToOneObject) {
+    const Code code{
+        "#include <tessera/ntt/ntt.h>\n[[gnu::visibility(\"hidden\")]] int six();\n"
+        "#if TESSERA_UNIT == 0\nextern \"C\" int answer() { return six() * seven(); }\n#endif\n"
+        "#if TESSERA_UNIT == 2\nint six() { return 6; }\n#endif\n",
+        3};
+    const SharedObject object = compile_shared_object(code, options_);
+    const Loaded loaded(object, folder_.path() / "answer.so");
+    EXPECT_EQ(loaded.function<int (*)()>("answer")(), 42);
+    options_.cache_directory = folder_.path() / "other";
+    EXPECT_EQ(compile_shared_object(code, options_).bytes, object.bytes);
+}
+
+TEST_F(Toolchain, AUnitThatFailsIsReported) {
+    const Code code{"#if TESSERA_UNIT == 1\n#error in the second\n#endif\n", 3};
+    EXPECT_THAT(error_of(code), HasSubstr("in the second"));
+}
+
+TEST_F(Toolchain, WhatWaitsMayEndAllCompilers) {
+    options_.while_waiting = [] { throw Error("", "", "enough"); };
+    std::string slow = "#include <regex>\n";
+    for (int i = 0; i < 40; ++i) slow += fmt::format("std::regex r{}(\"a{}\");\n", i, i);
+    EXPECT_EQ(error_of({slow, 4}), "enough");
+    EXPECT_EQ(cache_entries(), std::set<std::string>{});
+}
+
 TEST_F(Toolchain, SecondTimeComesFromTheCache) {
-    const SharedObject first = compile_shared_object(kAnswer, options_);
+    const SharedObject first = compile_shared_object({kAnswer}, options_);
     EXPECT_FALSE(first.was_cached);
     EXPECT_GT(first.cpu_seconds, 0);
-    const SharedObject second = compile_shared_object(kAnswer, options_);
+    const SharedObject second = compile_shared_object({kAnswer}, options_);
     EXPECT_TRUE(second.was_cached);
     EXPECT_EQ(second.cpu_seconds, 0);
     EXPECT_EQ(second.bytes, first.bytes);
@@ -104,9 +130,9 @@ TEST_F(Toolchain, SecondTimeComesFromTheCache) {
 }
 
 TEST_F(Toolchain, EqualInputGivesEqualBytesInAnotherCache) {
-    const SharedObject first = compile_shared_object(kAnswer, options_);
+    const SharedObject first = compile_shared_object({kAnswer}, options_);
     options_.cache_directory = folder_.path() / "other";
-    const SharedObject second = compile_shared_object(kAnswer, options_);
+    const SharedObject second = compile_shared_object({kAnswer}, options_);
     EXPECT_FALSE(second.was_cached);
     EXPECT_EQ(second.bytes, first.bytes);
 }
@@ -115,7 +141,7 @@ TEST_F(Toolchain, TextHeaderFlagsAndCompilerAreAllInTheKey) {
     std::set<std::string> digests;
     const auto is_cached = [&](const std::string& code) {
         digests.insert(toolchain_digest(options_));
-        return compile_shared_object(code, options_).was_cached;
+        return compile_shared_object({code}, options_).was_cached;
     };
     EXPECT_FALSE(is_cached(kAnswer));
     EXPECT_FALSE(is_cached(kAnswer + std::string("\n")));
@@ -139,7 +165,7 @@ TEST_F(Toolchain, ProductsAreRoundedBeforeTheyAreAdded) {
     options_.compiler.flags = {"-mfma"};
 #endif
     const SharedObject object =
-        compile_shared_object("extern \"C\" float f(float a, float c) { return a * a - c; }", options_);
+        compile_shared_object({"extern \"C\" float f(float a, float c) { return a * a - c; }"}, options_);
     const float a = 1.0F + 0x1p-20F;
     const float square = a * a;
     const Loaded loaded(object, folder_.path() / "f.so");
@@ -148,7 +174,7 @@ TEST_F(Toolchain, ProductsAreRoundedBeforeTheyAreAdded) {
 
 TEST_F(Toolchain, CompileErrorShowsTheComplaintAndKeepsTheSource) {
     const std::string code = "int broken( {\n";
-    const std::string message = error_of(code);
+    const std::string message = error_of({code});
     EXPECT_THAT(message, HasSubstr("cannot compile the generated code, exit code 1:"));
     EXPECT_THAT(message, HasSubstr("error: "));
     const fs::path kept = message.substr(0, message.find(".cpp: ") + 4);
@@ -160,7 +186,7 @@ TEST_F(Toolchain, CompileErrorShowsTheComplaintAndKeepsTheSource) {
 TEST_F(Toolchain, ManyComplaintsAreCut) {
     std::string code;
     for (int i = 0; i < 100; ++i) code += "unknown" + std::to_string(i) + " x;\n";
-    const std::string message = error_of(code);
+    const std::string message = error_of({code});
     EXPECT_LT(std::count(message.begin(), message.end(), '\n'), 20);
     EXPECT_TRUE(message.ends_with("...")) << message;
 }
@@ -169,19 +195,19 @@ TEST_F(Toolchain, EveryCompilerTakesItsFlags) {
     for (const char* compiler : {"g++", "clang++"}) {
         if (!find_program(compiler, options_.search_path)) continue;
         options_.compiler.command = compiler;
-        const Loaded loaded(compile_shared_object(kAnswer, options_), folder_.path() / compiler);
+        const Loaded loaded(compile_shared_object({kAnswer}, options_), folder_.path() / compiler);
         EXPECT_EQ(loaded.function<int (*)()>("answer")(), 42) << compiler;
     }
 }
 
 TEST_F(Toolchain, MissingCompilerNamesThePackage) {
     options_.search_path = "/nowhere";
-    EXPECT_EQ(error_of(kAnswer),
+    EXPECT_EQ(error_of({kAnswer}),
               "there is no C++ compiler: none of c++, g++, clang++ is in PATH (install the Debian package "
               "g++; artefacts "
               "that exist run without it)");
     options_.compiler.command = "icpx";
-    EXPECT_THAT(error_of(kAnswer),
+    EXPECT_THAT(error_of({kAnswer}),
                 HasSubstr("`icpx`: the C++ compiler that the machine file names is not there"));
 }
 
@@ -192,22 +218,22 @@ TEST_F(Toolchain, AnotherInstructionSetNeedsACrossCompiler) {
     write_text(folder_.path() / "bin/c++", "");  // of the host: does not count
     options_.search_path = (folder_.path() / "bin").string();
     EXPECT_EQ(
-        error_of(kAnswer),
+        error_of({kAnswer}),
         fmt::format("there is no C++ compiler for {}: {} is not in PATH (install the Debian package {})",
                     tessera::machine::name(options_.isa), name,
                     is_arm ? "g++-aarch64-linux-gnu" : "g++-x86-64-linux-gnu"));
     fs::create_symlink("/usr/bin/g++", folder_.path() / "bin" / name);
-    EXPECT_EQ(error_of(kAnswer), "compiled");
+    EXPECT_EQ(error_of({kAnswer}), "compiled");
 }
 
 TEST_F(Toolchain, ProgramThatIsNoCompilerIsRefused) {
     options_.compiler.command = "/bin/false";
-    EXPECT_THAT(error_of(kAnswer), HasSubstr("/bin/false: is no C++ compiler"));
+    EXPECT_THAT(error_of({kAnswer}), HasSubstr("/bin/false: is no C++ compiler"));
 }
 
 TEST_F(Toolchain, MissingHeadersAreNamed) {
     fs::remove_all(options_.include_directory);
-    EXPECT_THAT(error_of(kAnswer), HasSubstr("tessera/ntt: holds no headers of NTT"));
+    EXPECT_THAT(error_of({kAnswer}), HasSubstr("tessera/ntt: holds no headers of NTT"));
 }
 
 TEST_F(Toolchain, CompilesOfOneTextDoNotDisturbEachOther) {
@@ -215,7 +241,7 @@ TEST_F(Toolchain, CompilesOfOneTextDoNotDisturbEachOther) {
     std::vector<std::thread> threads;
     for (int i = 0; i < 4; ++i)
         threads.emplace_back([&] {
-            good += compile_shared_object(kAnswer, options_)
+            good += compile_shared_object({kAnswer}, options_)
                         .bytes.starts_with(
                             "\x7f"
                             "ELF");

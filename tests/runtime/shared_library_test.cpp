@@ -19,7 +19,7 @@ protected:
     std::string answering(int number) const {
         const char* search_path = std::getenv("PATH");
         return codegen::compile_shared_object(
-                   fmt::format("extern \"C\" int answer() {{ return {}; }}\n", number),
+                   {fmt::format("extern \"C\" int answer() {{ return {}; }}\n", number)},
                    {.compiler = {},
                     .isa = machine::kHostIsa,
                     .include_directory = TESSERA_SOURCE_DIR "/include",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
 
 #include <fmt/ranges.h>
 
@@ -123,27 +124,64 @@ EmittedKernel emit_kernel(const movement::Program& program, const movement::Kern
     return emitted;
 }
 
-/// Kernels of one shape call one function with their buffers; it has the names of the first.
-std::string functions(const std::vector<EmittedKernel>& kernels) {
-    std::map<std::string, std::vector<const EmittedKernel*>> by_shape;
-    for (const EmittedKernel& kernel : kernels) by_shape[kernel.shape].push_back(&kernel);
-    std::string out;
+/// Kernels of one shape: they call one function with their buffers, which has the name of the first.
+using SameBody = std::vector<const EmittedKernel*>;
+
+std::vector<SameBody> by_body(const std::vector<EmittedKernel>& kernels) {
+    std::map<std::string_view, size_t> of_shape;
+    std::vector<SameBody> bodies;
     for (const EmittedKernel& kernel : kernels) {
-        const std::vector<const EmittedKernel*>& same = by_shape.at(kernel.shape);
-        const EmittedKernel& first = *same.front();
-        if (&first == &kernel) {
-            if (same.size() > 1) out += comment(fmt::format("the body of {} kernels", same.size()));
-            out += fmt::format(
-                "[[gnu::noinline]] void body_{}([[maybe_unused]] const TesseraStep& step{}) {{\n{}{}}}\n\n",
-                first.name, first.parameters, first.symbols, first.body);
-        }
-        out += comment(kernel.comment);
+        const auto [at, is_new] = of_shape.emplace(kernel.shape, bodies.size());
+        if (is_new) bodies.emplace_back();
+        bodies[at->second].push_back(&kernel);
+    }
+    return bodies;
+}
+
+std::string functions(const SameBody& same, std::string_view linkage) {
+    const EmittedKernel& first = *same.front();
+    std::string out;
+    if (same.size() > 1) out += comment(fmt::format("the body of {} kernels", same.size()));
+    out += fmt::format(
+        "[[gnu::noinline]] static void body_{}([[maybe_unused]] const TesseraStep& step{}) {{\n{}{}}}\n\n",
+        first.name, first.parameters, first.symbols, first.body);
+    for (const EmittedKernel* kernel : same) {
+        out += comment(kernel->comment);
         out += fmt::format(
-            "void kernel_{}(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {{\n{}{}"
+            "{}void kernel_{}(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {{\n{}{}"
             "    body_{}(step{});\n}}\n\n",
-            kernel.name, kernel.symbols, kernel.pointers, first.name, kernel.arguments);
+            linkage, kernel->name, kernel->symbols, kernel->pointers, first.name, kernel->arguments);
     }
     return out;
+}
+
+/// Bytes of a translation unit, about: a second and a half of compiling, a tenth of it for headers.
+constexpr size_t kUnitBytes = size_t{32} << 10;
+
+/// The functions of all kernels, then the entries, in as many units as their length asks for.
+Code in_units(const std::vector<EmittedKernel>& kernels, const std::string& entries) {
+    std::vector<std::string> units = {""};
+    for (const SameBody& same : by_body(kernels)) {
+        if (units.back().size() > kUnitBytes) units.emplace_back();
+        units.back() += functions(same, "");
+    }
+    if (units.size() == 1) {
+        std::string whole;
+        for (const SameBody& same : by_body(kernels)) whole += functions(same, "static ");
+        return {whole + entries};
+    }
+    std::string out =
+        "// Several compilers may share this text: where TESSERA_UNIT is defined, each takes its part of "
+        "it.\n"
+        "#ifdef TESSERA_UNIT\n#define TESSERA_HAS(unit) (TESSERA_UNIT == unit)\n"
+        "#else\n#define TESSERA_HAS(unit) 1\n#endif\n\n#pragma GCC visibility push(hidden)\n";
+    for (const EmittedKernel& kernel : kernels)
+        out += fmt::format("void kernel_{}(const TesseraStep& step, int64_t repetition);\n", kernel.name);
+    out += "#pragma GCC visibility pop\n\n";
+    for (size_t unit = 0; unit < units.size(); ++unit)
+        out += fmt::format("#if TESSERA_HAS({0})\n\n{1}#endif  // unit {0}\n\n", unit, units[unit]);
+    return {out + "#if TESSERA_HAS(0)\n" + entries + "\n#endif  // unit 0\n",
+            static_cast<int64_t>(units.size())};
 }
 
 /// The function that calls the kernels of a program in their order; with marks, it tells when.
@@ -210,8 +248,8 @@ std::string entry_name(const movement::Program& program) {
     return "tessera_step_" + program.specialisation;
 }
 
-std::string emit(const std::string& model, const std::vector<movement::Program>& programs,
-                 const Exchanges& exchanges) {
+Code emit(const std::string& model, const std::vector<movement::Program>& programs,
+          const Exchanges& exchanges) {
     FactorTypes factors;
     const FunctionNames names(programs);
     std::vector<EmittedKernel> kernels;
@@ -221,18 +259,21 @@ std::string emit(const std::string& model, const std::vector<movement::Program>&
                 kernels.push_back(emit_kernel(program, kernel, names.of(kernel), exchanges, factors));
         }
     }
-    const std::string kernel_functions = functions(kernels);
-    std::string out = comment(fmt::format(
-        "{}: one function for each kernel of the plan, one entry for each specialisation.", model));
-    out +=
-        "#include \"tessera/ntt/group.h\"\n#include \"tessera/ntt/ntt.h\"\n#include \"tessera/step.h\"\n\n";
-    out += "namespace ntt = tessera::ntt;\n\nnamespace {\n\n" + factors.definitions() + kernel_functions;
-    out += "}  // namespace\n";
+    std::string entries;
     for (const movement::Program& program : programs) {
-        out += Entry(program, names, exchanges, false).text();
-        out += Entry(program, names, exchanges, true).text();
+        entries += Entry(program, names, exchanges, false).text();
+        entries += Entry(program, names, exchanges, true).text();
     }
-    return out;
+    Code code = in_units(kernels, entries);
+    std::string head = comment(fmt::format(
+        "{}: one function for each kernel of the plan, one entry for each specialisation.", model));
+    head +=
+        "#include \"tessera/ntt/group.h\"\n#include \"tessera/ntt/ntt.h\"\n#include \"tessera/step.h\"\n\n"
+        "namespace ntt = tessera::ntt;\n\n";
+    if (const std::string& definitions = factors.definitions(); !definitions.empty())
+        head += "namespace {\n\n" + definitions + "}  // namespace\n\n";
+    code.text.insert(0, head);
+    return code;
 }
 
 }  // namespace tessera::codegen::cpp

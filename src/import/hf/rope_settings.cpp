@@ -127,9 +127,9 @@ RopeConfig read_object(HfSettings scaling, const BesideRope& beside, RopeConfig 
         rope.factor = scaling.real("factor", kFactor);
     } else if (type == "default" || type == "none") {
         const bool has_type = scaling.has("rope_type") || scaling.has("type");
-        scaling.refuse_unless_number(
-            "factor", 1,
-            has_type ? fmt::format("type {} does not scale", type) : fmt::format("a scaling without a type; {}", kKnown));
+        scaling.refuse_unless_number("factor", 1,
+                                     has_type ? fmt::format("type {} does not scale", type)
+                                              : fmt::format("a scaling without a type; {}", kKnown));
     } else {
         scaling.refuse(scaling.has("rope_type") ? "rope_type" : "type",
                        fmt::format("scaling of the rotary position embedding; {}", kKnown));
