@@ -3,7 +3,9 @@
 #include <chrono>
 #include <fstream>
 #include <stdexcept>
+#include <vector>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "support/error.h"
@@ -55,6 +57,37 @@ TEST(Subprocess, CountsTheProcessorTimeOfGrandchildren) {
     const ProcessResult busy = shell("sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'; true");
     EXPECT_GT(busy.cpu_seconds, 0.02);
     EXPECT_LT(shell("sleep 0.2").cpu_seconds, 0.1);
+}
+
+TEST(Subprocess, SeveralGiveTheirResultsInOrder) {
+    std::vector<Process> processes;
+    for (int i = 0; i < 9; ++i)
+        processes.push_back(
+            {.program = "/bin/sh",
+             .arguments = {"-c", fmt::format("sleep 0.0{}; echo {}; exit {}", 9 - i, i, i % 3)}});
+    const std::vector<ProcessResult> results = run_processes(processes);
+    ASSERT_EQ(results.size(), processes.size());
+    for (int i = 0; i < 9; ++i) {
+        EXPECT_EQ(results[i].output, fmt::format("{}\n", i));
+        EXPECT_EQ(results[i].exit_code, i % 3);
+    }
+    EXPECT_TRUE(run_processes({}).empty());
+}
+
+TEST(Subprocess, WhatWaitsForSeveralMayEndThem) {
+    const auto start = std::chrono::steady_clock::now();
+    const std::vector<Process> processes(8, {.program = "/bin/sleep", .arguments = {"30"}});
+    EXPECT_THROW((void)run_processes(processes, [] { throw std::runtime_error("enough"); }),
+                 std::runtime_error);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+}
+
+TEST(Subprocess, OfSeveralOneThatIsNotThereEndsTheOthers) {
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_THROW(
+        (void)run_processes({{.program = "/no/program"}, {.program = "/bin/sleep", .arguments = {"30"}}}),
+        Error);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
 }
 
 TEST(Subprocess, TicksWhileItWaits) {

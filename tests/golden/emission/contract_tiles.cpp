@@ -5,9 +5,7 @@
 
 namespace ntt = tessera::ntt;
 
-namespace {
-
-[[gnu::noinline]] void body_all_main_x([[maybe_unused]] const TesseraStep& step, ntt::bf16* const __restrict v_x, const ntt::bf16* const v_table) {
+[[gnu::noinline]] static void body_all_main_x([[maybe_unused]] const TesseraStep& step, ntt::bf16* const __restrict v_x, const ntt::bf16* const v_table) {
     [[maybe_unused]] const int64_t s_T = step.symbols[0];
     for (int64_t i_t = 0; i_t < s_T; ++i_t) {
         for (int64_t i_k = 0; i_k < 48; i_k += 8) {
@@ -17,14 +15,14 @@ namespace {
 }
 
 // x[loops lanes=8 x=k]
-void kernel_all_main_x(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
+static void kernel_all_main_x(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
     [[maybe_unused]] const int64_t s_T = step.symbols[0];
     [[maybe_unused]] const ntt::bf16* const v_table = reinterpret_cast<const ntt::bf16*>(step.constants + 0);
     [[maybe_unused]] ntt::bf16* const v_x = reinterpret_cast<ntt::bf16*>(step.arena + 0);
     body_all_main_x(step, v_x, v_table);
 }
 
-[[gnu::noinline]] void body_all_main_y([[maybe_unused]] const TesseraStep& step, const ntt::bf16* const v_x, const ntt::bf16* const v_w, float* const __restrict v_y) {
+[[gnu::noinline]] static void body_all_main_y([[maybe_unused]] const TesseraStep& step, const ntt::bf16* const v_x, const ntt::bf16* const v_w, float* const __restrict v_y) {
     [[maybe_unused]] const int64_t s_T = step.symbols[0];
     for (int64_t i_n_tile = 0; i_n_tile < 40; i_n_tile += 16) {
         const int64_t i_n_end = ntt::min<int64_t>(i_n_tile + 16, 40);
@@ -37,7 +35,7 @@ void kernel_all_main_x(const TesseraStep& step, [[maybe_unused]] const int64_t r
 }
 
 // n:16 { y[contract_tiles depth=32 groups=2 k=k lanes=8 m=t n=n rows=2 tile_rows=16] }
-void kernel_all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
+static void kernel_all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
     [[maybe_unused]] const int64_t s_T = step.symbols[0];
     [[maybe_unused]] const ntt::bf16* const v_w = reinterpret_cast<const ntt::bf16*>(step.constants + 6144);
     [[maybe_unused]] const ntt::bf16* const v_x = reinterpret_cast<const ntt::bf16*>(step.arena + 0);
@@ -45,7 +43,6 @@ void kernel_all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t r
     body_all_main_y(step, v_x, v_w, v_y);
 }
 
-}  // namespace
 
 extern "C" void tessera_step_all(const TesseraStep* step) {
     kernel_all_main_x(*step, 0);
