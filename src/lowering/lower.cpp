@@ -15,6 +15,7 @@
 #include <functional>
 #include <numeric>
 
+#include "ir/injectivity.h"
 #include "lowering/fill_gaps.h"
 #include "lowering/kernel_division.h"
 #include "lowering/leaf.h"
@@ -108,7 +109,8 @@ private:
                 const LeafScope here{root_node, plan::root(nest), ranges, false, storage_, nodes_, names_};
                 if (definition.tensors[static_cast<size_t>(definition.results().front())].role ==
                     Role::kOut) {
-                    level.before = lower_identity(here);
+                    // What else is folded into starts where fill_gaps has put it.
+                    if (sets_all_elements(definition)) level.before = lower_identity(here);
                     if (&root_node != division_.parted()) level.after = lower_post(here);
                 }
                 is_partial = true;

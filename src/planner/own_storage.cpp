@@ -116,13 +116,14 @@ private:
     /// Outputs that lie in a state, or where a block carries, or that an update overwrites.
     void keep_outputs(size_t b) {
         std::vector<ValueId> taken;
-        for (const StateUpdate& update : graph_.blocks[b].states) taken.push_back(update.after);
+        const auto take = [&](ValueId value) {
+            if (is_output(value) && !contains(taken, value)) taken.push_back(value);
+        };
+        for (const StateUpdate& update : graph_.blocks[b].states) take(update.after);
         for (const Node& node : graph_.blocks[b].nodes)
-            if (node.previous) taken.push_back(node.results.front());
-        if (graph_.blocks[b].repeat > 1 && graph_.blocks[b].carried_out)
-            taken.push_back(*graph_.blocks[b].carried_out);
+            if (node.previous) take(node.results.front());
+        if (graph_.blocks[b].repeat > 1 && graph_.blocks[b].carried_out) take(*graph_.blocks[b].carried_out);
         for (const ValueId value : taken) {
-            if (!is_output(value)) continue;
             const ValueId inside = new_value(value, graph_[value].name + "_inside");
             replace_all(value, inside);
             Block& behind = graph_.blocks[b].repeat > 1
