@@ -19,8 +19,8 @@ function(tessera_module name)
     target_link_libraries(tessera_${name} ${scope} ${ARG_DEPENDS} ${ARG_LIBRARIES})
 endfunction()
 
-# Programs of the tests labelled sanitized, and of all others. scripts/test.sh builds and runs the former under the
-# sanitizers, the latter optimised.
+# Programs of the tests labelled sanitized, of those labelled thorough, and of all but the first. scripts/test.sh builds and
+# runs the first under the sanitizers, with --thorough the second, too, and the last optimised.
 add_custom_target(sanitized_tests)
 add_custom_target(thorough_tests)
 add_custom_target(optimised_tests)

@@ -109,7 +109,7 @@ private:
                 const LeafScope here{root_node, plan::root(nest), ranges, false, storage_, nodes_, names_};
                 if (definition.tensors[static_cast<size_t>(definition.results().front())].role ==
                     Role::kOut) {
-                    // What else is folded into starts where fill_gaps has put it.
+                    // A scattered result starts from what fill_gaps stored.
                     if (sets_all_elements(definition)) level.before = lower_identity(here);
                     if (&root_node != division_.parted()) level.after = lower_post(here);
                 }

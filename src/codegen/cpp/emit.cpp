@@ -138,7 +138,7 @@ std::vector<SameBody> by_body(const std::vector<EmittedKernel>& kernels) {
     return bodies;
 }
 
-std::string functions(const SameBody& same, std::string_view linkage) {
+std::string functions(const SameBody& same) {
     const EmittedKernel& first = *same.front();
     std::string out;
     if (same.size() > 1) out += comment(fmt::format("the body of {} kernels", same.size()));
@@ -148,9 +148,9 @@ std::string functions(const SameBody& same, std::string_view linkage) {
     for (const EmittedKernel* kernel : same) {
         out += comment(kernel->comment);
         out += fmt::format(
-            "{}void kernel_{}(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {{\n{}{}"
+            "void kernel_{}(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {{\n{}{}"
             "    body_{}(step{});\n}}\n\n",
-            linkage, kernel->name, kernel->symbols, kernel->pointers, first.name, kernel->arguments);
+            kernel->name, kernel->symbols, kernel->pointers, first.name, kernel->arguments);
     }
     return out;
 }
@@ -163,13 +163,9 @@ Code in_units(const std::vector<EmittedKernel>& kernels, const std::string& entr
     std::vector<std::string> units = {""};
     for (const SameBody& same : by_body(kernels)) {
         if (units.back().size() > kUnitBytes) units.emplace_back();
-        units.back() += functions(same, "");
+        units.back() += functions(same);
     }
-    if (units.size() == 1) {
-        std::string whole;
-        for (const SameBody& same : by_body(kernels)) whole += functions(same, "static ");
-        return {whole + entries};
-    }
+    if (units.size() == 1) return {"namespace {\n\n" + units.front() + "}  // namespace\n" + entries};
     std::string out =
         "// Several compilers may share this text: where TESSERA_UNIT is defined, each takes its part of "
         "it.\n"

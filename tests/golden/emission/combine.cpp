@@ -5,6 +5,8 @@
 
 namespace ntt = tessera::ntt;
 
+namespace {
+
 [[gnu::noinline]] static void body_all_main_parts_of_attend([[maybe_unused]] const TesseraStep& step, float* const __restrict parts_of_largest, float* const __restrict parts_of_weights, float* const __restrict parts_of_weighted, const int32_t* const v_position, const float* const v_q, const float* const v_k, float* const __restrict v_scores, const float* const v_v) {
     [[maybe_unused]] const int64_t s_T = step.symbols[0];
     [[maybe_unused]] const int64_t worker = step.worker;
@@ -48,7 +50,7 @@ namespace ntt = tessera::ntt;
 }
 
 // t:1 s:32@worker { scores[contract groups=4 k=e lanes=8 n=s rows=1]; attend[stream d=d groups=4 lanes=8 rows=1] }
-static void kernel_all_main_parts_of_attend(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
+void kernel_all_main_parts_of_attend(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
     [[maybe_unused]] const int64_t s_T = step.symbols[0];
     [[maybe_unused]] const int64_t worker = step.worker;
     [[maybe_unused]] float* const parts_of_largest = reinterpret_cast<float*>(step.arena + 31488 + worker * 256);
@@ -98,7 +100,7 @@ static void kernel_all_main_parts_of_attend(const TesseraStep& step, [[maybe_unu
 }
 
 // d:8@worker { attend[combine lanes=8 x=d]; y[loops lanes=8 x=d] }
-static void kernel_all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
+void kernel_all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
     [[maybe_unused]] const int64_t s_T = step.symbols[0];
     [[maybe_unused]] const int64_t worker = step.worker;
     [[maybe_unused]] const float* const parts_of_largest = reinterpret_cast<const float*>(step.arena + 31488);
@@ -111,6 +113,7 @@ static void kernel_all_main_y(const TesseraStep& step, [[maybe_unused]] const in
     body_all_main_y(step, parts_of_largest, v_largest, parts_of_weights, v_weights, parts_of_weighted, v_weighted, v_y);
 }
 
+}  // namespace
 
 extern "C" void tessera_step_all(const TesseraStep* step) {
     kernel_all_main_parts_of_attend(*step, 0);

@@ -5,6 +5,8 @@
 
 namespace ntt = tessera::ntt;
 
+namespace {
+
 [[gnu::noinline]] static void body_all_main_y([[maybe_unused]] const TesseraStep& step, const float* const v_x, const float* const v_w, float* const __restrict v_y, const float* const v_bias) {
     [[maybe_unused]] const int64_t s_T = step.symbols[0];
     for (int64_t i_n_tile = 0; i_n_tile < 40; i_n_tile += 16) {
@@ -28,7 +30,7 @@ namespace ntt = tessera::ntt;
 }
 
 // n:16 { y[contract groups=2 k=k lanes=8 m=t n=n partial_sums=2 rows=4] }
-static void kernel_all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
+void kernel_all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
     [[maybe_unused]] const int64_t s_T = step.symbols[0];
     [[maybe_unused]] const float* const v_bias = reinterpret_cast<const float*>(step.constants + 7680);
     [[maybe_unused]] const float* const v_w = reinterpret_cast<const float*>(step.constants + 0);
@@ -37,6 +39,7 @@ static void kernel_all_main_y(const TesseraStep& step, [[maybe_unused]] const in
     body_all_main_y(step, v_x, v_w, v_y, v_bias);
 }
 
+}  // namespace
 
 extern "C" void tessera_step_all(const TesseraStep* step) {
     kernel_all_main_y(*step, 0);

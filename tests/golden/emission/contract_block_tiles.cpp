@@ -18,6 +18,8 @@ struct Factor1 {
 
 }  // namespace
 
+namespace {
+
 [[gnu::noinline]] static void body_all_main_y([[maybe_unused]] const TesseraStep& step, const int8_t* const v_x, const int8_t* const v_low, const float* const v_scales, const int8_t* const v_w_q, const ntt::f16* const v_w_d, float* const __restrict v_y) {
     [[maybe_unused]] const int64_t s_T = step.symbols[0];
     for (int64_t i_n_tile = 0; i_n_tile < 40; i_n_tile += 16) {
@@ -36,7 +38,7 @@ struct Factor1 {
 }
 
 // n:16 { y[contract_block_tiles depth=32 groups=2 k=k lanes=8 m=t n=n tile_rows=16] }
-static void kernel_all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
+void kernel_all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
     [[maybe_unused]] const int64_t s_T = step.symbols[0];
     [[maybe_unused]] const int8_t* const v_low = static_cast<const int8_t*>(step.inputs[1]);
     [[maybe_unused]] const float* const v_scales = static_cast<const float*>(step.inputs[2]);
@@ -47,6 +49,7 @@ static void kernel_all_main_y(const TesseraStep& step, [[maybe_unused]] const in
     body_all_main_y(step, v_x, v_low, v_scales, v_w_q, v_w_d, v_y);
 }
 
+}  // namespace
 
 extern "C" void tessera_step_all(const TesseraStep* step) {
     kernel_all_main_y(*step, 0);

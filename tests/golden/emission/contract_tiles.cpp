@@ -5,6 +5,8 @@
 
 namespace ntt = tessera::ntt;
 
+namespace {
+
 [[gnu::noinline]] static void body_all_main_x([[maybe_unused]] const TesseraStep& step, ntt::bf16* const __restrict v_x, const ntt::bf16* const v_table) {
     [[maybe_unused]] const int64_t s_T = step.symbols[0];
     for (int64_t i_t = 0; i_t < s_T; ++i_t) {
@@ -15,7 +17,7 @@ namespace ntt = tessera::ntt;
 }
 
 // x[loops lanes=8 x=k]
-static void kernel_all_main_x(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
+void kernel_all_main_x(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
     [[maybe_unused]] const int64_t s_T = step.symbols[0];
     [[maybe_unused]] const ntt::bf16* const v_table = reinterpret_cast<const ntt::bf16*>(step.constants + 0);
     [[maybe_unused]] ntt::bf16* const v_x = reinterpret_cast<ntt::bf16*>(step.arena + 0);
@@ -35,7 +37,7 @@ static void kernel_all_main_x(const TesseraStep& step, [[maybe_unused]] const in
 }
 
 // n:16 { y[contract_tiles depth=32 groups=2 k=k lanes=8 m=t n=n rows=2 tile_rows=16] }
-static void kernel_all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
+void kernel_all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
     [[maybe_unused]] const int64_t s_T = step.symbols[0];
     [[maybe_unused]] const ntt::bf16* const v_w = reinterpret_cast<const ntt::bf16*>(step.constants + 6144);
     [[maybe_unused]] const ntt::bf16* const v_x = reinterpret_cast<const ntt::bf16*>(step.arena + 0);
@@ -43,6 +45,7 @@ static void kernel_all_main_y(const TesseraStep& step, [[maybe_unused]] const in
     body_all_main_y(step, v_x, v_w, v_y);
 }
 
+}  // namespace
 
 extern "C" void tessera_step_all(const TesseraStep* step) {
     kernel_all_main_x(*step, 0);

@@ -5,6 +5,8 @@
 
 namespace ntt = tessera::ntt;
 
+namespace {
+
 [[gnu::noinline]] static void body_all_main_y([[maybe_unused]] const TesseraStep& step, const float* const v_x, const float* const v_w, float* const __restrict v_y, const float* const v_bias) {
     [[maybe_unused]] const int64_t s_T = step.symbols[0];
     ntt::contract_k<ntt::ContractKTile{.lanes = 8, .rows = 2, .columns = 4, .accumulate = false}>(
@@ -20,7 +22,7 @@ namespace ntt = tessera::ntt;
 }
 
 // y[dot columns=4 k=k lanes=8 m=t n=n rows=2]
-static void kernel_all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
+void kernel_all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
     [[maybe_unused]] const int64_t s_T = step.symbols[0];
     [[maybe_unused]] const float* const v_bias = reinterpret_cast<const float*>(step.constants + 7680);
     [[maybe_unused]] const float* const v_w = reinterpret_cast<const float*>(step.constants + 0);
@@ -29,6 +31,7 @@ static void kernel_all_main_y(const TesseraStep& step, [[maybe_unused]] const in
     body_all_main_y(step, v_x, v_w, v_y, v_bias);
 }
 
+}  // namespace
 
 extern "C" void tessera_step_all(const TesseraStep* step) {
     kernel_all_main_y(*step, 0);

@@ -5,6 +5,8 @@
 
 namespace ntt = tessera::ntt;
 
+namespace {
+
 [[gnu::noinline]] static void body_all_main_y([[maybe_unused]] const TesseraStep& step, const float* const v_x, float* const __restrict v_norm, float* const __restrict v_y, const float* const v_w) {
     [[maybe_unused]] const int64_t s_T = step.symbols[0];
     for (int64_t i_t_tile = 0; i_t_tile < s_T; ++i_t_tile) {
@@ -30,7 +32,7 @@ namespace ntt = tessera::ntt;
 }
 
 // t:1 { norm[loops lanes=8 x=d]; y[loops lanes=8 x=d] }
-static void kernel_all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
+void kernel_all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
     [[maybe_unused]] const int64_t s_T = step.symbols[0];
     [[maybe_unused]] float* const v_norm = reinterpret_cast<float*>(step.arena + 0);
     [[maybe_unused]] const float* const v_w = reinterpret_cast<const float*>(step.constants + 0);
@@ -39,6 +41,7 @@ static void kernel_all_main_y(const TesseraStep& step, [[maybe_unused]] const in
     body_all_main_y(step, v_x, v_norm, v_y, v_w);
 }
 
+}  // namespace
 
 extern "C" void tessera_step_all(const TesseraStep* step) {
     kernel_all_main_y(*step, 0);

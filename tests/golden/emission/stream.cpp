@@ -5,6 +5,8 @@
 
 namespace ntt = tessera::ntt;
 
+namespace {
+
 [[gnu::noinline]] static void body_all_main_y([[maybe_unused]] const TesseraStep& step, float* const __restrict v_largest, float* const __restrict v_weights, float* const __restrict v_weighted, const int32_t* const v_position, const float* const v_q, const float* const v_k, float* const __restrict v_scores, const float* const v_v, float* const __restrict v_y) {
     [[maybe_unused]] const int64_t s_T = step.symbols[0];
     for (int64_t i_t_tile = 0; i_t_tile < s_T; ++i_t_tile) {
@@ -50,7 +52,7 @@ namespace ntt = tessera::ntt;
 }
 
 // t:1 { s:32 { scores[contract groups=4 k=e lanes=8 n=s rows=1]; attend[stream d=d groups=4 lanes=8 rows=1] }; y[loops lanes=8 x=d] }
-static void kernel_all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
+void kernel_all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
     [[maybe_unused]] const int64_t s_T = step.symbols[0];
     [[maybe_unused]] const float* const v_k = reinterpret_cast<const float*>(step.constants + 0);
     [[maybe_unused]] float* const v_largest = reinterpret_cast<float*>(step.arena + 256);
@@ -64,6 +66,7 @@ static void kernel_all_main_y(const TesseraStep& step, [[maybe_unused]] const in
     body_all_main_y(step, v_largest, v_weights, v_weighted, v_position, v_q, v_k, v_scores, v_v, v_y);
 }
 
+}  // namespace
 
 extern "C" void tessera_step_all(const TesseraStep* step) {
     kernel_all_main_y(*step, 0);

@@ -5,6 +5,8 @@
 
 namespace ntt = tessera::ntt;
 
+namespace {
+
 [[gnu::noinline]] static void body_all_main_y([[maybe_unused]] const TesseraStep& step, float* const __restrict v_largest, float* const __restrict v_weights, float* const __restrict v_weighted, const float* const v_q, const float* const v_k, float* const __restrict v_scores, const int32_t* const v_position, const ntt::bf16* const v_v, float* const __restrict v_y) {
     [[maybe_unused]] const int64_t s_T = step.symbols[0];
     for (int64_t i_t_tile = 0; i_t_tile < s_T; i_t_tile += 16) {
@@ -51,7 +53,7 @@ namespace ntt = tessera::ntt;
 }
 
 // t:16 { s:32 { scores[contract groups=4 k=e lanes=8 m=t n=s rows=1]; attend[stream_tiles d=d depth=32 groups=2 lanes=8 m=t rows=2 tile_rows=8] }; y[loops lanes=8 x=d] }
-static void kernel_all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
+void kernel_all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
     [[maybe_unused]] const int64_t s_T = step.symbols[0];
     [[maybe_unused]] const float* const v_k = reinterpret_cast<const float*>(step.constants + 0);
     [[maybe_unused]] float* const v_largest = reinterpret_cast<float*>(step.arena + 4096);
@@ -65,6 +67,7 @@ static void kernel_all_main_y(const TesseraStep& step, [[maybe_unused]] const in
     body_all_main_y(step, v_largest, v_weights, v_weighted, v_q, v_k, v_scores, v_position, v_v, v_y);
 }
 
+}  // namespace
 
 extern "C" void tessera_step_all(const TesseraStep* step) {
     kernel_all_main_y(*step, 0);
