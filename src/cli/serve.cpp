@@ -160,7 +160,7 @@ void declare_server(CLI::App& app, ServeArguments& options) {
 
 Verb serve_verb() {
     return {.name = "serve",
-            .help = "answer OpenAI's API over HTTP, many texts at one time",
+            .help = "a page that chats, and OpenAI's and Ollama's APIs, over HTTP",
             .examples = {"tessera serve SmolLM2-135M-Instruct.gguf",
                          "tessera serve OUT.tsr --port 9000 --parallel 8 --queue 32",
                          "tessera serve OUT.tsr --host 0.0.0.0 --api-key-file key.txt"},

@@ -15,8 +15,8 @@ std::string event(const Json& json) {
 
 }  // namespace
 
-Reply reply_of(const ApiError& error) {
-    Reply reply{.status = error.status, .body = print(error)};
+Reply reply_of(const ApiError& error, Api api) {
+    Reply reply{.status = error.status, .body = print(error, api)};
     if (error.retry_after > 0) reply.headers.emplace_back("Retry-After", std::to_string(error.retry_after));
     if (!error.allow.empty()) reply.headers.emplace_back("Allow", error.allow);
     if (error.status == 401) reply.headers.emplace_back("WWW-Authenticate", "Bearer");

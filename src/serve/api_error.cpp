@@ -19,7 +19,8 @@ nlohmann::ordered_json text_or_null(const std::string& text) {
 
 }  // namespace
 
-std::string print(const ApiError& error) {
+std::string print(const ApiError& error, Api api) {
+    if (api == Api::kOllama) return nlohmann::ordered_json{{"error", valid_utf8(error.message)}}.dump();
     const nlohmann::ordered_json all = {{"error",
                                          {{"message", valid_utf8(error.message)},
                                           {"type", type_of(error.status)},

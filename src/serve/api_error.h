@@ -2,9 +2,11 @@
 
 #include <string>
 
+#include "serve/api.h"
+
 namespace tessera::serve {
 
-/// A refusal, in the form of OpenAI's API. Thrown where a request turns out to be wrong, and answered to the
+/// A refusal. Thrown where a request turns out to be wrong, and answered to the
 /// client.
 struct ApiError {
     int status = 400;  ///< of HTTP
@@ -15,7 +17,7 @@ struct ApiError {
     std::string allow = {};  ///< the methods that the path takes; may be empty
 };
 
-/// {"error": {"message": .., "type": .., "param": .., "code": ..}}; the type follows from the status.
-std::string print(const ApiError& error);
+/// The type that OpenAI's form has follows from the status.
+std::string print(const ApiError& error, Api api = Api::kOpenAi);
 
 }  // namespace tessera::serve

@@ -75,7 +75,7 @@ void Connection::close() {
 /// The last words to a client that is not waited for.
 void Connection::close_with(const ApiError& error) {
     framing_.keeps_alive = false;
-    const std::string text = print(reply_of(error), framing_);
+    const std::string text = print(reply_of(error, api_of(head_.path)), framing_);
     if (!is_writing_) {
         ErrorCode ignored;
         (void)socket_.write_some(asio::buffer(text), ignored);
@@ -96,6 +96,7 @@ auto Connection::handler(Handle handle) {
 void Connection::begin_head() {
     stage_ = Stage::kIdle;
     framing_ = {};
+    head_ = {};
     parser_.emplace();
     parser_->header_limit(static_cast<std::uint32_t>(hub_.settings.header_bytes));
     parser_->body_limit(hub_.settings.body_bytes);
@@ -233,7 +234,7 @@ void Connection::refuse(const ApiError& error) {
     framing_.keeps_alive = framing_.keeps_alive && parser_->is_done();
     stage_ = Stage::kAnswering;
     expect_nothing();
-    send_whole(reply_of(error));
+    send_whole(reply_of(error, api_of(head_.path)));
     if (stage_ == Stage::kAnswering) read();
 }
 
@@ -248,7 +249,7 @@ void Connection::send_piece(const std::string& piece) {
     if (!std::exchange(has_begun_, true)) {
         framing_.keeps_alive = framing_.keeps_alive && framing_.in_chunks && !hub_.is_draining;
         hub_.service.count_reply(200);
-        send(print_stream_head(framing_));
+        send(print_stream_head(stream_type(api_of(head_.path)), framing_));
     }
     send(print_piece(piece, framing_));
 }

@@ -30,12 +30,24 @@ std::string base64(const std::vector<float>& values) {
     return text;
 }
 
-EmbeddingAnswer::EmbeddingAnswer(std::string model, size_t inputs, bool is_base64, ReplySink sink)
-    : model_(std::move(model)),
-      is_base64_(is_base64),
-      sink_(std::move(sink)),
-      embeddings_(inputs),
-      missing_(inputs) {}
+PrintEmbeddings openai_embeddings(std::string model, bool is_base64) {
+    return [model = std::move(model), is_base64](const auto& embeddings, const Usage& usage) {
+        Json data = Json::array();
+        for (size_t i = 0; i < embeddings.size(); ++i)
+            data.push_back({{"object", "embedding"},
+                            {"index", i},
+                            {"embedding", is_base64 ? Json(base64(embeddings[i])) : Json(embeddings[i])}});
+        const Json whole = {
+            {"object", "list"},
+            {"data", std::move(data)},
+            {"model", model},
+            {"usage", {{"prompt_tokens", usage.prompt_tokens}, {"total_tokens", usage.prompt_tokens}}}};
+        return whole.dump();
+    };
+}
+
+EmbeddingAnswer::EmbeddingAnswer(size_t inputs, PrintEmbeddings print, Api api, ReplySink sink)
+    : print_(std::move(print)), api_(api), sink_(std::move(sink)), embeddings_(inputs), missing_(inputs) {}
 
 void EmbeddingAnswer::add(size_t input, std::vector<float> embedding) {
     embeddings_[input] = std::move(embedding);
@@ -45,7 +57,7 @@ bool EmbeddingAnswer::end(const EngineEnd& end) {
     if (has_failed_) return false;
     if (const auto error = error_of(end)) {
         has_failed_ = true;
-        sink_.whole(reply_of(*error));
+        sink_.whole(reply_of(*error, api_));
         return false;
     }
     usage_.prompt_tokens += end.prompt_tokens;
@@ -60,17 +72,7 @@ size_t EmbeddingAnswer::bytes() const {
 }
 
 void EmbeddingAnswer::finish() {
-    Json data = Json::array();
-    for (size_t i = 0; i < embeddings_.size(); ++i)
-        data.push_back({{"object", "embedding"},
-                        {"index", i},
-                        {"embedding", is_base64_ ? Json(base64(embeddings_[i])) : Json(embeddings_[i])}});
-    const Json whole = {
-        {"object", "list"},
-        {"data", std::move(data)},
-        {"model", model_},
-        {"usage", {{"prompt_tokens", usage_.prompt_tokens}, {"total_tokens", usage_.prompt_tokens}}}};
-    sink_.whole({.body = whole.dump()});
+    sink_.whole({.body = print_(embeddings_, usage_)});
 }
 
 }  // namespace tessera::serve

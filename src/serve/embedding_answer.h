@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -10,11 +11,18 @@
 
 namespace tessera::serve {
 
-/// Makes the answer of /v1/embeddings of what the engine tells. All calls but `finish` come from the thread
-/// of the engine.
+/// The body of an answer with the embeddings of all inputs, in the form of an API.
+using PrintEmbeddings =
+    std::function<std::string(const std::vector<std::vector<float>>& embeddings, const Usage& usage)>;
+
+/// That of /v1/embeddings. `is_base64`: the numbers come as base64.
+PrintEmbeddings openai_embeddings(std::string model, bool is_base64);
+
+/// Makes the answer to a request for embeddings of what the engine tells. All calls but `finish` come from
+/// the thread of the engine.
 class EmbeddingAnswer {
 public:
-    EmbeddingAnswer(std::string model, size_t inputs, bool is_base64, ReplySink sink);
+    EmbeddingAnswer(size_t inputs, PrintEmbeddings print, Api api, ReplySink sink);
 
     void add(size_t input, std::vector<float> embedding);
     /// One input is complete. The first one that failed ends the answer. @return whether it was the last one,
@@ -26,8 +34,8 @@ public:
     size_t bytes() const;
 
 private:
-    std::string model_;
-    bool is_base64_;
+    PrintEmbeddings print_;
+    Api api_;
     ReplySink sink_;
     std::vector<std::vector<float>> embeddings_;
     Usage usage_;

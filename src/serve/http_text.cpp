@@ -75,11 +75,9 @@ std::string print(const Reply& reply, const Framing& framing) {
     return framing.is_head ? text : text + reply.body;
 }
 
-std::string print_stream_head(const Framing& framing) {
-    return fmt::format(
-        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nCache-Control: no-store\r\n{}{}"
-        "\r\n",
-        framing.in_chunks ? "Transfer-Encoding: chunked\r\n" : "", common_headers(framing));
+std::string print_stream_head(std::string_view type, const Framing& framing) {
+    return fmt::format("HTTP/1.1 200 OK\r\nContent-Type: {}\r\nCache-Control: no-store\r\n{}{}\r\n", type,
+                       framing.in_chunks ? "Transfer-Encoding: chunked\r\n" : "", common_headers(framing));
 }
 
 std::string print_piece(std::string_view piece, const Framing& framing) {

@@ -20,8 +20,8 @@ struct Framing {
 
 /// A whole answer.
 std::string print(const Reply& reply, const Framing& framing);
-/// The head of an event stream, a piece of it, and its end.
-std::string print_stream_head(const Framing& framing);
+/// The head of a stream of this type, a piece of it, and its end.
+std::string print_stream_head(std::string_view type, const Framing& framing);
 std::string print_piece(std::string_view piece, const Framing& framing);
 std::string print_stream_end(const Framing& framing);
 

@@ -71,6 +71,34 @@ void read_biases(const JsonCursor& field, SamplingOptions& sampling) {
     }
 }
 
+/// A member that is a number in a range.
+void read_number(const JsonCursor& root, const char* name, double low, double high, double& value) {
+    if (const auto field = root.find(name)) value = field->real(low, high);
+}
+
+SamplingOptions read_sampling(const JsonCursor& root) {
+    SamplingOptions sampling{.temperature = 1};
+    read_common_sampling(root, sampling);
+    read_number(root, "repetition_penalty", 0.01, 100, sampling.repetition_penalty);
+    if (const auto field = root.find("logit_bias")) read_biases(*field, sampling);
+    return sampling;
+}
+
+}  // namespace
+
+void read_common_sampling(const JsonCursor& root, SamplingOptions& sampling) {
+    read_number(root, "temperature", 0, 100, sampling.temperature);
+    read_number(root, "top_p", 0, 1, sampling.top_p);
+    // No probability at all is the most probable token alone.
+    sampling.top_p = std::max(sampling.top_p, std::numeric_limits<double>::min());
+    read_number(root, "min_p", 0, 1, sampling.min_p);
+    read_number(root, "typical_p", std::numeric_limits<double>::min(), 1, sampling.typical_p);
+    read_number(root, "frequency_penalty", -2, 2, sampling.frequency_penalty);
+    read_number(root, "presence_penalty", -2, 2, sampling.presence_penalty);
+    if (const auto field = root.find("top_k"))
+        sampling.top_k = std::max<int64_t>(0, whole_number(*field, -1));
+}
+
 std::vector<std::string> read_stops(const JsonCursor& field) {
     std::vector<std::string> stops;
     if (field.is_string())
@@ -82,28 +110,6 @@ std::vector<std::string> read_stops(const JsonCursor& field) {
     if (std::find(stops.begin(), stops.end(), "") != stops.end()) field.fail("has an empty string");
     return stops;
 }
-
-SamplingOptions read_sampling(const JsonCursor& root) {
-    SamplingOptions sampling{.temperature = 1};
-    const auto read = [&](const char* name, double low, double high, double& value) {
-        if (const auto field = root.find(name)) value = field->real(low, high);
-    };
-    read("temperature", 0, 100, sampling.temperature);
-    read("top_p", 0, 1, sampling.top_p);
-    // No probability at all is the most probable token alone.
-    sampling.top_p = std::max(sampling.top_p, std::numeric_limits<double>::min());
-    read("min_p", 0, 1, sampling.min_p);
-    read("typical_p", std::numeric_limits<double>::min(), 1, sampling.typical_p);
-    read("frequency_penalty", -2, 2, sampling.frequency_penalty);
-    read("presence_penalty", -2, 2, sampling.presence_penalty);
-    read("repetition_penalty", 0.01, 100, sampling.repetition_penalty);
-    if (const auto field = root.find("top_k"))
-        sampling.top_k = std::max<int64_t>(0, whole_number(*field, -1));
-    if (const auto field = root.find("logit_bias")) read_biases(*field, sampling);
-    return sampling;
-}
-
-}  // namespace
 
 void refuse_field(const JsonCursor& field, std::string_view why) {
     throw ApiError{.message = fmt::format("{}: {}", field.place(), why),

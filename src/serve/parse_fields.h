@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "serve/parse_request.h"
 #include "support/json.h"
@@ -13,6 +15,11 @@ namespace tessera::serve {
 void read_body(std::string_view body, const std::function<void(const JsonCursor& root)>& read);
 /// Reads the fields of TextRequest but `likeliest`. `body`: the text of the document. @throws ApiError
 TextRequest read_text_fields(const JsonCursor& root, std::string_view body);
+/// Reads those that all APIs name alike: temperature, top_p, top_k, min_p, typical_p, frequency_penalty and
+/// presence_penalty. @throws Error
+void read_common_sampling(const JsonCursor& root, SamplingOptions& sampling);
+/// A text or a list of texts that end an answer. @throws Error
+std::vector<std::string> read_stops(const JsonCursor& field);
 /// A whole number, however it is written: R and JavaScript send 3.0. @throws Error as JsonCursor::integer
 int64_t whole_number(const JsonCursor& field, int64_t low = INT64_MIN, int64_t high = INT64_MAX);
 /// @throws ApiError with the code `unsupported_parameter`

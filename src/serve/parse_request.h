@@ -49,6 +49,8 @@ struct EmbeddingRequest {
     std::optional<Pooling> pooling;     ///< unset: as the model says
     bool is_base64 = false;             ///< the numbers come as base64 of little-endian F32
     std::optional<int64_t> dimensions;  ///< that the client expects
+    std::optional<bool> normalises;     ///< EmbedOptions::normalise
+    bool truncates = false;             ///< what is too long is cut at its end
 };
 
 /// Prompts of one request: what OpenAI allows.

@@ -1,6 +1,5 @@
 #include "serve/read_grammar.h"
 
-#include <initializer_list>
 #include <string>
 
 #include <fmt/core.h>
@@ -22,21 +21,14 @@ Grammar read_or_refuse(const JsonCursor& field, Read&& read) {
     }
 }
 
-/// The schema under these keys of `response_format`, in the order in which it was written.
-std::string schema_text(std::string_view body, std::initializer_list<std::string_view> keys) {
+/// The schema under these keys, in the order in which it was written.
+std::string schema_text(std::string_view body, const std::vector<std::string_view>& keys) {
     const auto bounds =
         JsonBounds{.bytes = body.size(), .values = body.size(), .depth = 64, .word = body.size()};
     const grammar::SchemaValue document = grammar::parse_schema_value(body, "body", bounds);
-    const grammar::SchemaValue* value = document.find("response_format");
+    const grammar::SchemaValue* value = &document;
     for (const std::string_view key : keys) value = value->find(key);
     return value->json();
-}
-
-Grammar read_schema(const JsonCursor& schema, std::string_view body,
-                    std::initializer_list<std::string_view> keys) {
-    if (!schema.is_object()) schema.fail_expected("an object");
-    return read_or_refuse(schema,
-                          [&] { return Grammar::json_schema(schema_text(body, keys), schema.place()); });
 }
 
 std::optional<Grammar> read_format(const JsonCursor& field, std::string_view body) {
@@ -46,15 +38,22 @@ std::optional<Grammar> read_format(const JsonCursor& field, std::string_view bod
     if (name == "json_object") {
         // As clients of llama.cpp write it.
         const auto schema = field.find("schema");
-        return schema ? read_schema(*schema, body, {"schema"}) : Grammar::json_object();
+        return schema ? read_schema(*schema, body, {"response_format", "schema"}) : Grammar::json_object();
     }
     if (name != "json_schema") type.fail_expected("text, json_object or json_schema");
     const JsonCursor format = field.at("json_schema");
     for (const char* ignored : {"name", "description", "strict"}) (void)format.find(ignored);
-    return read_schema(format.at("schema"), body, {"json_schema", "schema"});
+    return read_schema(format.at("schema"), body, {"response_format", "json_schema", "schema"});
 }
 
 }  // namespace
+
+Grammar read_schema(const JsonCursor& schema, std::string_view body,
+                    const std::vector<std::string_view>& keys) {
+    if (!schema.is_object()) schema.fail_expected("an object");
+    return read_or_refuse(schema,
+                          [&] { return Grammar::json_schema(schema_text(body, keys), schema.place()); });
+}
 
 std::optional<Grammar> read_grammar(const JsonCursor& root, std::string_view body) {
     std::optional<Grammar> format;

@@ -17,9 +17,9 @@ struct Reply {
     std::vector<std::pair<std::string, std::string>> headers = {};
 };
 
-Reply reply_of(const ApiError& error);
+Reply reply_of(const ApiError& error, Api api = Api::kOpenAi);
 
-/// Takes an answer, from any thread: either `whole` once, or pieces of an event stream and `end`.
+/// Takes an answer, from any thread: either `whole` once, or pieces of a stream and `end`.
 struct ReplySink {
     std::function<void(Reply)> whole;
     std::function<void(std::string)> piece;

@@ -10,16 +10,22 @@
 #include <string_view>
 #include <vector>
 
+#include "llm/think_split.h"
 #include "serve/answer.h"
+#include "serve/embedding_answer.h"
+#include "serve/ollama_answer.h"
+#include "serve/ollama_model.h"
+#include "serve/parse_ollama.h"
 #include "serve/parse_request.h"
 #include "serve/reply.h"
+#include "serve/text_answer.h"
 #include "support/work_lanes.h"
 #include "tessera/engine.h"
 
 namespace tessera::serve {
 
 struct ServiceSettings {
-    std::string api_key = {};       ///< asked for by everything but /health; empty: by nothing
+    std::string api_key = {};       ///< asked for by all but /health and the page; empty: by nothing
     int64_t request_seconds = 600;  ///< from the arrival of a request to the end of its answer
 };
 
@@ -57,24 +63,53 @@ public:
 private:
     struct Endpoint;
     static const Endpoint* endpoint(std::string_view path);
+    static WorkLanes::Lane lane_of(size_t bytes);
+    static int64_t seconds_since_1970();
 
     std::function<void()> read(const Endpoint& endpoint, std::string_view body, const ReplySink& sink);
     std::function<void()> complete(std::string_view body, const ReplySink& sink);
     std::function<void()> chat(std::string_view body, const ReplySink& sink);
     std::function<void()> embed(std::string_view body, const ReplySink& sink);
+    std::function<void()> respond(std::string_view body, const ReplySink& sink);
+    std::function<void()> ollama_chat(std::string_view body, const ReplySink& sink);
+    std::function<void()> ollama_generate(std::string_view body, const ReplySink& sink);
+    std::function<void()> ollama_embed(std::string_view body, const ReplySink& sink);
+    std::function<void()> ollama_embed_one(std::string_view body, const ReplySink& sink);
+    std::function<void()> ollama_show(std::string_view body, const ReplySink& sink);
+    void expect_ollama(const OllamaRequest& request) const;
+    std::function<void()> answer_ollama(OllamaForm form, const ChatRequest& request, const ReplySink& sink);
+    std::function<void()> start_ollama(OllamaForm form, const TextRequest& text, EngineRequest request,
+                                       const ReplySink& sink);
+    std::function<void()> embed_ollama(const OllamaEmbeddingRequest& request, PrintEmbeddings print,
+                                       const ReplySink& sink);
     std::function<void()> submit(std::vector<EngineRequest> requests);
     std::vector<TokenId> ids_of(const Prompt& prompt) const;
     EngineRequest engine_request(const TextRequest& text) const;
+    EngineRequest prompt_request(const TextRequest& text, const Prompt& prompt) const;
+    EngineRequest chat_request(const ChatRequest& request) const;
+    EngineRequest embedding_request(const EmbeddingRequest& request, size_t input) const;
+    bool has_thinking() const;
+    std::optional<llm::ThinkSplit> thoughts_of(const ChatRequest& request, const EngineRequest& made) const;
+    std::string new_id();
     std::function<void()> start(const TextRequest& text, bool is_chat, std::vector<EngineRequest> requests,
                                 std::vector<AnswerPrompt> prompts, bool reports_prompts,
                                 const ReplySink& sink);
-    Reply get(const std::string& path) const;
-    std::string models(const std::string& path) const;
+    std::function<void()> start_one(const TextRequest& text, EngineRequest request,
+                                    const std::shared_ptr<TextAnswer>& answer);
+    std::function<void()> start_embedding(const EmbeddingRequest& request, PrintEmbeddings print, Api api,
+                                          const ReplySink& sink);
+    Reply page(std::string_view path) const;
+    Reply health(std::string_view path) const;
+    Reply counts(std::string_view path) const;
+    Reply models(std::string_view path) const;
+    Reply ollama_models(std::string_view path) const;
 
     Engine& engine_;
     ServiceSettings settings_;
     bool has_chat_;
     std::vector<TokenId> chat_ends_;
+    bool thinks_ = false;  ///< the chat template tells of thinking
+    OllamaModel ollama_;
     std::atomic<uint64_t> answers_ = 0;
     std::atomic<bool> is_draining_ = false;
     std::map<int, int64_t> replies_;    ///< by status

@@ -97,6 +97,37 @@ TEST(Embeddings, DoNotDependOnWhatElseIsComputed) {
     for (std::thread& other : others) other.join();
 }
 
+TEST(Embeddings, OfOllama) {
+    RunningServer server(testing::shipped_artefact());
+    const ModelFile model(testing::shipped_artefact());
+    Client client(server.port());
+    const std::string name = client.get("/api/tags").json()["models"][0]["name"];
+    const auto embed = [&](const Json& input) {
+        return client.post("/api/embed", {{"model", name}, {"input", input}}).json();
+    };
+    const Vectors expected = vectors_of(client.post("/v1/embeddings", {{"input", {"61 + 93 =", "4"}}}));
+    const Json both = embed({"61 + 93 =", "4"});
+    EXPECT_EQ(both["embeddings"].get<Vectors>(), expected);
+    EXPECT_EQ(both["prompt_eval_count"], model.encode("61 + 93 =").size() + model.encode("4").size());
+    EXPECT_EQ(embed(Json::array())["embeddings"], Json::array());
+    // The older endpoint does not normalise: the direction is the same.
+    const std::vector<float> pooled =
+        client.post("/api/embeddings", {{"model", name}, {"prompt", "61 + 93 ="}}).json()["embedding"];
+    ASSERT_EQ(pooled.size(), expected[0].size());
+    double squares = 0;
+    for (const float value : pooled) squares += value * value;
+    EXPECT_GT(std::abs(squares - 1), 1e-3);
+    for (size_t i = 0; i < pooled.size(); ++i)
+        EXPECT_NEAR(pooled[i] / std::sqrt(squares), expected[0][i], 1e-6);
+    // What is too long is cut at its end, where that is not refused.
+    std::string text = "4";
+    while (model.encode(text).size() < static_cast<size_t>(model.context())) text += " 4";
+    EXPECT_EQ(embed(text + " 9 9 9")["embeddings"], embed(text)["embeddings"]);
+    EXPECT_EQ(
+        client.post("/api/embed", {{"model", name}, {"input", text + " 9 9 9"}, {"truncate", false}}).status,
+        400);
+}
+
 TEST(Embeddings, Refusals) {
     RunningServer server(testing::shipped_artefact());
     Client client(server.port());

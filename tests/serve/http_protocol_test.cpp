@@ -97,7 +97,7 @@ TEST_F(HttpProtocol, OtherEndpoints) {
     const Answered embedding = client.post("/v1/embeddings", {{"input", "a"}});
     EXPECT_EQ(embedding.status, 501);
     EXPECT_THAT(embedding.body, HasSubstr("compile --embeddings"));
-    EXPECT_EQ(client.get("/").status, 404);
+    EXPECT_EQ(client.get("/nothing").status, 404);
     const Answered wrong_method = client.get("/v1/completions");
     EXPECT_EQ(wrong_method.status, 405);
     EXPECT_EQ(wrong_method.header("Allow"), "POST, OPTIONS");

@@ -1,0 +1,59 @@
+#include "llm/think_split.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tessera::llm {
+namespace {
+
+constexpr std::string_view kOpen = "<think>";
+constexpr std::string_view kClose = "</think>";
+constexpr std::string_view kSpace = " \n\r\t";
+
+/// How much of the end of a text may begin `mark`.
+size_t begun(std::string_view text, std::string_view mark) {
+    for (size_t size = std::min(text.size(), mark.size() - 1); size > 0; --size)
+        if (text.ends_with(mark.substr(0, size))) return size;
+    return 0;
+}
+
+}  // namespace
+
+std::vector<ThinkSplit::Part> ThinkSplit::push(std::string_view text) {
+    std::vector<Part> parts;
+    held_ += text;
+    while (true) {
+        const std::string_view mark = is_inside_ ? kClose : kOpen;
+        const size_t at = held_.find(mark);
+        const bool found = at != std::string::npos;
+        const size_t known = found ? at : held_.size() - begun(held_, mark);
+        std::string_view part = std::string_view(held_).substr(0, known);
+        if (is_inside_) {
+            if (found || !part.empty())
+                parts.push_back({.is_thought = true, .ends_thought = found, .text = std::string(part)});
+        } else {
+            if (skips_space_) part.remove_prefix(std::min(part.find_first_not_of(kSpace), part.size()));
+            if (!part.empty()) {
+                skips_space_ = false;
+                parts.push_back({.text = std::string(part)});
+            }
+        }
+        held_.erase(0, known + (found ? mark.size() : 0));
+        if (!found) return parts;
+        skips_space_ = is_inside_;
+        is_inside_ = !is_inside_;
+    }
+}
+
+std::vector<ThinkSplit::Part> ThinkSplit::finish() {
+    std::string rest = std::exchange(held_, {});
+    if (rest.empty() && !is_inside_) return {};
+    return {{.is_thought = is_inside_, .text = std::move(rest)}};
+}
+
+bool ends_in_thinking(std::string_view prompt) {
+    const size_t last = prompt.find_last_not_of(kSpace);
+    return last != std::string_view::npos && prompt.substr(0, last + 1).ends_with(kOpen);
+}
+
+}  // namespace tessera::llm

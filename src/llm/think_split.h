@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tessera::llm {
+
+/// Divides an answer, as it comes, into what the model thinks between <think> and </think> and what it says.
+///
+///     push("<thi")   push("nk>hm")        push("</think>")       push("\n\nYes")
+///     -> nothing     -> thought "hm"      -> end of the thought  -> text "Yes"
+class ThinkSplit {
+public:
+    struct Part {
+        bool is_thought = false;
+        bool ends_thought = false;  ///< of a thought: it is complete with this part, whose text may be empty
+        std::string text;
+        bool operator==(const Part&) const = default;
+    };
+
+    /// `begins_inside`: the prompt already opened the block.
+    explicit ThinkSplit(bool begins_inside) : is_inside_(begins_inside) {}
+
+    std::vector<Part> push(std::string_view text);
+    /// What was held back when the answer ends. A thought that has no end is then one part at least.
+    std::vector<Part> finish();
+
+private:
+    bool is_inside_;
+    std::string held_;          // may begin a mark
+    bool skips_space_ = false;  // behind a thought
+};
+
+/// Whether a prompt ends where thinking has begun: some templates open the block themselves.
+bool ends_in_thinking(std::string_view prompt);
+
+}  // namespace tessera::llm

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "llm/think_split.h"
+#include "serve/answer_json.h"
+#include "serve/embedding_answer.h"
+#include "serve/reply.h"
+#include "serve/text_answer.h"
+
+namespace tessera::serve {
+
+struct OllamaForm {
+    std::string model;     ///< as the request names it
+    bool is_chat = false;  ///< of /api/chat, else of /api/generate
+    bool streams = true;
+    bool has_logprobs = false;
+    std::optional<llm::ThinkSplit> thoughts = {};  ///< set: they are apart from the text
+    std::chrono::steady_clock::time_point arrival = {};
+};
+
+/// The answer of /api/chat or /api/generate: lines of JSON as the text comes, or all of it.
+class OllamaAnswer final : public TextAnswer {
+public:
+    OllamaAnswer(OllamaForm form, ReplySink sink);
+
+    void add(std::optional<TokenReport> token, const std::string& text) override;
+    [[nodiscard]] bool end(const EngineEnd& end) override;
+    void finish() override;
+    size_t bytes() const override { return text_.size() + thought_.size(); }
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    void tell(const std::vector<llm::ThinkSplit::Part>& parts);
+    nlohmann::ordered_json frame(const std::string& text, const std::string& thought);
+
+    OllamaForm form_;
+    ReplySink sink_;
+    Clock::time_point begin_ = Clock::now();  ///< in the engine
+    std::optional<Clock::time_point> first_;  ///< token
+    Clock::time_point last_;
+    std::string text_;     ///< not sent yet
+    std::string thought_;  ///< likewise
+    bool has_thought_ = false;
+    std::vector<TokenReport> tokens_;  ///< likewise
+    EngineEnd end_;
+};
+
+/// What a request gets that asks for nothing but the model in memory, or out of it.
+std::string ollama_load(const std::string& model, bool is_chat, bool unloads);
+
+/// The body of /api/embed, or of /api/embeddings before it: one embedding.
+PrintEmbeddings ollama_embeddings(std::string model, std::chrono::steady_clock::time_point arrival);
+PrintEmbeddings ollama_embedding();
+
+}  // namespace tessera::serve

@@ -1,0 +1,75 @@
+#include "serve/parse_parts.h"
+
+#include <limits>
+#include <string>
+
+#include <fmt/core.h>
+
+#include "serve/parse_fields.h"
+
+namespace tessera::serve {
+namespace {
+
+std::vector<TokenId> read_ids(const JsonCursor& field) {
+    std::vector<TokenId> ids;
+    for (const JsonCursor& item : field.items())
+        ids.push_back(static_cast<TokenId>(whole_number(item, 0, std::numeric_limits<TokenId>::max())));
+    return ids;
+}
+
+std::string read_content(const JsonCursor& field) {
+    if (field.is_string()) return field.string();
+    std::string text;
+    for (const JsonCursor& part : field.items()) {
+        const JsonCursor type = part.at("type");
+        if (type.string() != "text") refuse_field(type, "the model reads text alone");
+        text += part.at("text").string();
+    }
+    return text;
+}
+
+}  // namespace
+
+std::vector<Prompt> read_prompts(const JsonCursor& field) {
+    if (field.is_string()) return {field.string()};
+    const std::vector<JsonCursor> items = field.items();
+    if (items.empty()) field.fail("is empty, expected a text or ids");
+    if (items.front().is_number()) return {read_ids(field)};
+    if (items.size() > kMostPrompts)
+        field.fail(fmt::format("has {} prompts, expected at most {}", items.size(), kMostPrompts));
+    std::vector<Prompt> prompts;
+    for (const JsonCursor& item : items) {
+        if (item.is_string())
+            prompts.emplace_back(item.string());
+        else
+            prompts.emplace_back(read_ids(item));
+    }
+    return prompts;
+}
+
+ChatMessage read_message(const JsonCursor& item) {
+    const JsonCursor role = item.at("role");
+    ChatMessage message{.role = role.string(), .content = {}};
+    if (message.role == "developer") message.role = "system";
+    if (message.role == "tool" || message.role == "function")
+        refuse_field(role, "tools are not supported by this server");
+    if (message.role != "system" && message.role != "user" && message.role != "assistant")
+        role.fail_expected("system, user or assistant");
+    for (const char* name : {"tool_calls", "function_call"})
+        if (const auto calls = item.find(name); calls && !calls->is_empty())
+            refuse_field(*calls, "tools are not supported by this server");
+    for (const char* name : {"name", "refusal", "audio", "annotations", "reasoning_content"})
+        (void)item.find(name);
+    message.content = read_content(item.at("content"));
+    return message;
+}
+
+std::optional<int64_t> read_likeliest(const JsonCursor& root) {
+    const bool wants = root.boolean_or("logprobs", false);
+    const auto count = root.find("top_logprobs");
+    const int64_t likeliest = count ? whole_number(*count, 0, kMostLikeliest) : 0;
+    if (likeliest > 0 && !wants) count->fail("needs logprobs to be true");
+    return wants ? std::optional(likeliest) : std::nullopt;
+}
+
+}  // namespace tessera::serve
