@@ -1,5 +1,10 @@
+# Errors in the presets of the people who work on Tessera; compilers of tomorrow may warn of more.
+option(TESSERA_WERROR "treat warnings as errors" OFF)
+if(TESSERA_WERROR)
+    set(werror -Werror)
+endif()
 # Structs of options and facts are initialised by name, the rest by default: GCC would call each such field missing.
-add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Werror
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual ${werror}
                     -Wno-missing-field-initializers)
 # GCC 12 sees overlapping copies in std::string where there are none (GCC bug 105651).
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
