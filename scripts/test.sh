@@ -23,6 +23,7 @@ left_out='_NOT_BUILT$'
 $thorough || left_out+="|$(grep -v '^#\|^$' tests/thorough.txt | paste -sd '|')"
 
 [[ ${SKIP_INSTALL:-0} == 1 ]] || scripts/install-dependencies.sh
+find ~/.cache/tessera-test-code -type f -mtime +7 -delete 2>/dev/null || true # of tests/compiler/c++
 if $fast; then
     scripts/build.sh test
     ctest --preset test --parallel "$(nproc)" --exclude-regex "$left_out"

@@ -12,6 +12,7 @@
 #include "machine/machine_text.h"
 #include "machine/probe.h"
 #include "support/error.h"
+#include "support/search_path.h"
 #include "support/temporary_folder.h"
 
 namespace tessera::testing {
@@ -25,7 +26,7 @@ protected:
         return {
             .machine = machine::read_machine(fs::path(TESSERA_SOURCE_DIR) / "machines" / (machine + ".toml")),
             .ntt_include = fs::path(TESSERA_SOURCE_DIR) / "include",
-            .search_path = "/usr/local/bin:/usr/bin:/bin",
+            .search_path = compiler_search_path(),
             .cache = folder_.path() / "cache"};
     }
     bool can_run(const std::string& machine) const {

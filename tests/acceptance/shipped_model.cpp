@@ -14,6 +14,7 @@
 #include "plan/plan.h"
 #include "runtime/artefact.h"
 #include "support/error.h"
+#include "support/search_path.h"
 
 namespace tessera::testing {
 
@@ -42,7 +43,7 @@ compiler::CompileOptions common_options(const fs::path& folder) {
     compiler::CompileOptions options;
     options.machine = common_machine();
     options.ntt_include = fs::path(TESSERA_SOURCE_DIR) / "include";
-    options.search_path = "/usr/local/bin:/usr/bin:/bin";
+    options.search_path = compiler_search_path();
     options.cache = folder / "cache";
     options.workers = 1;
     return options;

@@ -1,35 +1,19 @@
 #pragma once
 
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <string>
 
 #include "support/temporary_folder.h"
 
 namespace tessera {
 
-/// Puts a C++ compiler in front of PATH that remembers what it has compiled: for tests that need the same
-/// code in many caches.
+/// Puts the compiler that remembers what it has compiled, tests/compiler/c++, in front of PATH: for tests that
+/// need the same code in many caches. With the presets of CTest it stands there for every test.
 class RememberingCompiler {
 public:
     RememberingCompiler() {
-        const std::filesystem::path program = folder_.path() / "c++";
-        std::ofstream(program) << R"(#!/bin/sh
-PATH=${PATH#*:}
-case "$*" in *--version*) exec c++ --version;; esac
-out=
-previous=
-for word; do [ "$previous" = -o ] && out=$word; previous=$word; done
-key=$(for word; do
-    if [ "$word" != "$out" ] && [ -f "$word" ]; then cat "$word"; else echo "${word##*/}"; fi
-done | md5sum)
-kept=$(dirname "$0")/${key%% *}
-[ -e "$kept" ] || { c++ "$@" && cp "$out" "$kept"; } || exit 1
-cp "$kept" "$out"
-)";
-        std::filesystem::permissions(program, std::filesystem::perms(0700));
-        setenv("PATH", (folder_.path().string() + ":" + before_).c_str(), 1);
+        setenv("PATH", (TESSERA_SOURCE_DIR "/tests/compiler:" + before_).c_str(), 1);
+        setenv("TESSERA_TEST_CODE", folder_.path().c_str(), 0);
     }
     ~RememberingCompiler() { setenv("PATH", before_.c_str(), 1); }
     RememberingCompiler(const RememberingCompiler&) = delete;

@@ -3,6 +3,7 @@
 #include "compiler/compiler.h"
 #include "import/quantised/mixture.h"
 #include "machine/probe.h"
+#include "support/search_path.h"
 #include "support/temporary_folder.h"
 
 namespace tessera::serve::testing {
@@ -16,7 +17,7 @@ fs::path shipped_artefact() {
         compiler::CompileOptions options;
         options.machine = machine::probe_host();
         options.ntt_include = root / "include";
-        options.search_path = "/usr/local/bin:/usr/bin:/bin";
+        options.search_path = compiler_search_path();
         options.cache = folder.path() / "cache";
         options.workers = 2;
         options.embeddings = true;

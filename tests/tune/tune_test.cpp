@@ -9,6 +9,7 @@
 #include "machine/probe.h"
 #include "planner/default_planner.h"
 #include "planner/rows_graph.h"
+#include "support/search_path.h"
 #include "support/temporary_folder.h"
 
 namespace tessera::tune {
@@ -27,7 +28,7 @@ protected:
                              .memory_bytes = 1 << 20,
                              .include_directory = TESSERA_SOURCE_DIR "/include",
                              .cache_directory = cache_.path(),
-                             .search_path = "/usr/local/bin:/usr/bin:/bin"};
+                             .search_path = compiler_search_path()};
         options.on_kernel = [&](size_t, size_t, const std::string&) { ++kernels_; };
         return tune(subject, std::move(log), options);
     }
