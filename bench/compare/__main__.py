@@ -7,8 +7,8 @@
 
 Builds llama.cpp of a pinned version (from the source package of llama-cpp-python on PyPI), and the oneDNN benchmark where
 libdnnl-dev is installed; takes `tessera` from build/release. In each of the pairs every test runs once with each program, the
-order turning round from pair to pair, and the machine's limits are measured beside it. The table goes to stdout; table and raw
-times go to build/bench/, which git ignores. What is worth keeping is summarised in docs/measurements/. Needs g++, cmake, ninja,
+order turning round from pair to pair, and the machine's limits are measured beside it. The table goes to stdout; table, chart and
+raw times go to build/bench/, which git ignores. What is worth keeping is summarised in docs/measurements/. Needs g++, cmake, ninja,
 pip and python3-numpy; as root it runs above what else the machine does.
 """
 
@@ -24,6 +24,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import chart
 import models
 import programs
 import report
@@ -180,6 +181,8 @@ class Comparison:
         result = self.result
         self.out.with_suffix(".json").write_text(json.dumps(result, indent=1) + "\n")
         self.out.with_suffix(".md").write_text(report.document(result))
+        if any(cell["runs"] for cell in result["cells"]):
+            self.out.with_suffix(".svg").write_text(chart.of_result(result))
 
 
 def main() -> None:

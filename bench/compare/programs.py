@@ -51,14 +51,14 @@ def fetch_llama(cache: Path) -> Path:
     return sources
 
 
-def build_llama(cache: Path) -> Path:
-    """The folder with llama-bench, llama-quantize and llama-perplexity."""
+def build_llama(cache: Path, wanted: list[str] = LLAMA_PROGRAMS) -> Path:
+    """The folder with these programs of llama.cpp."""
     build = cache / f"llama-{LLAMA_VERSION}"
-    if not all((build / "bin" / program).exists() for program in LLAMA_PROGRAMS):
+    if not all((build / "bin" / program).exists() for program in wanted):
         sources = fetch_llama(cache)
         say("building llama.cpp: about 15 minutes on two cores")
         call("cmake", "-S", sources, "-B", build, "-G", "Ninja", *LLAMA_OPTIONS)
-        call("nice", "-n", "10", "ninja", "-C", build, f"-j{os.cpu_count()}", *LLAMA_PROGRAMS)
+        call("nice", "-n", "10", "ninja", "-C", build, f"-j{os.cpu_count()}", *wanted)
     return build / "bin"
 
 

@@ -25,9 +25,14 @@ def bytes_moved(tessera: dict) -> int:
 LIMITED_BY = {"decode": "bytes_per_second", "prefill": "multiply_adds_per_second"}
 
 
+def speeds(cell: dict, program: str) -> list[float]:
+    """Tokens per second, of every run."""
+    return [cell["tokens"] / seconds for run in cell["runs"] for seconds in run[program]["seconds"]]
+
+
 def row(cell: dict) -> list[str]:
-    runs, tokens = cell["runs"], cell["tokens"]
-    speeds = {program: quartiles([tokens / seconds for run in runs for seconds in run[program]["seconds"]]) for program in PROGRAMS}
+    runs = cell["runs"]
+    tessera, llama = (quartiles(speeds(cell, program)) for program in PROGRAMS)
     seconds = {program: [statistics.median(run[program]["seconds"]) for run in runs] for program in PROGRAMS}
     ratios = quartiles([llama / tessera for tessera, llama in zip(seconds["tessera"], seconds["llama"])])
     is_decode = cell["kind"] == "decode"
@@ -40,8 +45,7 @@ def row(cell: dict) -> list[str]:
 
     return [
         cell["model"], str(cell["threads"]), cell["test"],
-        f"{speeds['tessera'][1]:.2f}", f"{speeds['tessera'][0]:.2f} .. {speeds['tessera'][2]:.2f}",
-        f"{speeds['llama'][1]:.2f}", f"{speeds['llama'][0]:.2f} .. {speeds['llama'][2]:.2f}",
+        f"{tessera[1]:.2f}", f"{tessera[0]:.2f} .. {tessera[2]:.2f}", f"{llama[1]:.2f}", f"{llama[0]:.2f} .. {llama[2]:.2f}",
         f"{ratios[1]:.2f}", f"{ratios[0]:.2f} .. {ratios[2]:.2f}",
         share("tessera"), share("llama"), f"{statistics.median(limits) / 1e9:.0f} {'GB/s' if is_decode else 'GFLOP/s F32'}",
         f"{100 * others:.0f} %",

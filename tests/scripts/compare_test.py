@@ -8,10 +8,12 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree as ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench/compare"))
 
+import chart  # noqa: E402
 import gguf  # noqa: E402
 import report  # noqa: E402
 
@@ -95,6 +97,35 @@ class Report(unittest.TestCase):
 
     def test_says_how_much_others_disturbed_either_program(self):
         self.assertEqual(self.row("decode", run([2.0], [4.0]))["others"], "50 %")
+
+
+class Chart(unittest.TestCase):
+    def test_that_of_the_readme_says_what_its_page_says(self):
+        page = (ROOT / "docs/measurements/zen5.md").read_text()
+        self.assertEqual((ROOT / "docs/speed.svg").read_text(), chart.of_page(page),
+                         "python3 bench/compare/chart.py docs/measurements/zen5.md -o docs/speed.svg")  # fmt: skip
+        rows = [[f"| {name} | 9, 1.00 x | {speed}, {ratio} x, 90 % | | | | 1,000, 2.50 x |"] for name, speed, ratio in
+                (("F32", "40.0", "1.60"), ("Q4_0", "120", "1.20"))]  # fmt: skip
+        drawn = chart.of_page("\n".join(
+            ["# Zen", "## Beside llama.cpp", "", "Qwen. Cells. 3 May 2026 (`0123abc`).", "",
+             "| weights | decode, 1 thread | 2 threads | a | b | c | 2 threads |", "|-|-|-|-|-|-|-|", *sum(rows, []), "", "## Next"]
+        ))  # fmt: skip
+        texts = [text.text for text in ElementTree.fromstring(drawn).iter("{http://www.w3.org/2000/svg}text")]
+        for text in ("40.0 (1.60 x)", "25.0", "120 (1.20 x)", "100", "1,000 (2.50 x)", "400",
+                     "Zen, two threads; measured by bench/compare at 0123abc, 3 May 2026"):  # fmt: skip
+            self.assertIn(text, texts)
+
+    def test_another_page_is_refused(self):
+        with self.assertRaisesRegex(ValueError, "no table of weights"):
+            chart.of_page("# Zen\n\n## Beside llama.cpp\n\nNothing.\n\n## Next\n")
+
+    def test_a_run_is_drawn_with_what_was_measured(self):
+        cell = {"model": "m <&>", "threads": 2, "test": "decode 32", "kind": "decode", "tokens": 300, "depth": 0}
+        head = {"machine": {"cpu": "CPU"}, "date": "2026-11-28T00:00:00", "tessera": "0123abc", "llama.cpp": "llama-cpp-python 1, x"}
+        drawn = chart.of_result(head | {"cells": [cell | {"runs": [run([2.0], [3.0]), run([2.0], [3.0])]}, cell | {"runs": []}]})
+        texts = [text.text for text in ElementTree.fromstring(drawn).iter("{http://www.w3.org/2000/svg}text")]
+        for text in ("150 (1.50 x)", "100", "m <&>", "decode 32, 2 thread(s): tokens/s", "CPU, 2026-11-28, 0123abc, llama-cpp-python 1"):
+            self.assertIn(text, texts)
 
 
 class RawResults(unittest.TestCase):
