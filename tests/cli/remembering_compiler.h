@@ -7,8 +7,8 @@
 
 namespace tessera {
 
-/// Puts the compiler that remembers what it has compiled, tests/compiler/c++, in front of PATH: for tests that
-/// need the same code in many caches. With the presets of CTest it stands there for every test.
+/// Puts the compiler that remembers what it has compiled, tests/compiler/c++, in front of PATH: for tests
+/// that need the same code in many caches. With the presets of CTest it stands there for every test.
 class RememberingCompiler {
 public:
     RememberingCompiler() {
