@@ -73,6 +73,16 @@ TEST_F(ChatPage, ChatsInABrowser) {
     EXPECT_EQ(seen["problems"], Json::array()) << seen;
 }
 
+TEST_F(ChatPage, ContinuesTextsWhereTheModelHasNoTemplate) {
+    toy_.tokenizer.pop_back();
+    toy_.write(artefact());
+    RunningServer server(artefact(), settings_);
+    const Json seen = in_browser(server.port(), {"--temperature", "0", "cab"});
+    if (seen.is_null())
+        GTEST_SKIP() << "not checked: the page of a model without a template, which needs chromium";
+    EXPECT_EQ(seen["answers"][0], greedy("cab", 126));
+}
+
 TEST_F(ChatPage, AsksForTheKey) {
     RunningServer server(artefact(), settings_, {.api_key = "secret"});
     const Json seen = in_browser(server.port(), {"--key", "secret", "--temperature", "0", "cab"});
