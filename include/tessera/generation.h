@@ -40,6 +40,19 @@ struct SamplingOptions {
     uint64_t seed = 0;  ///< of the draws: the same seed, prompt and options give the same text
 };
 
+/// Some options of sampling, as somebody has chosen them.
+struct SamplingChoices {
+    std::optional<double> temperature = {};
+    std::optional<int64_t> top_k = {};
+    std::optional<double> top_p = {};
+    std::optional<double> min_p = {};
+    std::optional<double> typical_p = {};
+    std::optional<double> repetition_penalty = {};
+    std::optional<int64_t> repetition_window = {};
+
+    bool operator==(const SamplingChoices&) const = default;
+};
+
 struct GenerateOptions {
     int64_t max_tokens = 128;            ///< at most so many; 0 or less: none, and no step is computed
     SamplingOptions sampling = {};       ///< default: greedy

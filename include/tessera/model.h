@@ -78,6 +78,11 @@ public:
     /// @throws Error as encode does, and for an id that the tokenizer does not have.
     std::string decode(std::span<const TokenId> ids) const;
 
+    /// The options of sampling that the model's files state (`generation_config.json`, `general.sampling.*`
+    /// of a GGUF file): where they say how tokens are drawn, what they leave open is neutral, else it is as
+    /// in `otherwise`. @throws Error for files that cannot be read
+    SamplingOptions sampling(const SamplingOptions& otherwise = {}) const;
+
     /// Whether the model says how conversations are written: those that follow instructions do.
     bool has_chat_template() const;
     /// The prompt of a conversation, as the model's own template writes it. Special tokens come from the

@@ -8,6 +8,7 @@
 #include "llm/load_tokenizer.h"
 #include "llm/memory_need.h"
 #include "llm/pool_hidden.h"
+#include "llm/stated_sampling.h"
 #include "llm/step_interface.h"
 #include "machine/host_memory.h"
 
@@ -153,6 +154,11 @@ std::vector<TokenId> ModelFile::encode_whole(std::string_view text) const {
 EmbedOptions ModelFile::decided(const EmbedOptions& options) const {
     const llm::EmbeddingForm form = llm::embedding_form(options, contents_->artefact->manifest());
     return {.pooling = form.pooling, .normalise = form.normalise};
+}
+
+SamplingOptions ModelFile::sampling(const SamplingOptions& otherwise) const {
+    const runtime::Artefact& artefact = *contents_->artefact;
+    return llm::decided(llm::read_stated_sampling(artefact.tokenizer(), artefact.where()), otherwise);
 }
 
 bool ModelFile::has_chat_template() const {

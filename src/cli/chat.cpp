@@ -14,10 +14,10 @@
 #include "cli/number_checks.h"
 #include "cli/open_model.h"
 #include "cli/prompt_flags.h"
+#include "cli/remark.h"
 #include "cli/sampling_flags.h"
 #include "cli/verb.h"
 #include "llm/conversation_file.h"
-#include "llm/sample.h"
 #include "support/error.h"
 #include "support/note.h"
 #include "support/printable.h"
@@ -91,7 +91,6 @@ bool talk(Conversation& conversation, const ChatArguments& options, const std::s
 }
 
 int run(const ChatArguments& options, const Environment& environment) {
-    llm::check(options.sampling.options);
     const std::optional<Grammar> grammar = options.grammar.read();
     const std::filesystem::path path = resolve_model(options.model, environment);
     const ModelText text = read_model_text(path, true, options.chat.chat_template);
@@ -99,17 +98,19 @@ int run(const ChatArguments& options, const Environment& environment) {
     if (!text.chat)
         throw Error(path.string(), "", "has no chat template: it continues texts, and answers nobody",
                     "`tessera run` continues a text; --chat-template FILE gives it a template");
+    const SamplingOptions sampling = options.sampling.decided(text.sampling, usual_of_conversations());
     const ModelFile file = open_model(path, options.limits.context, environment, options.first_use);
     if (file.processes() > 1)
         throw Error(path.string(), "", "is shared by several processes, which do not chat yet",
                     "start it without mpirun: its ranks are then threads of one process");
     const ModelSettings settings{.context = options.limits.context};
     announce_model(file, settings);
+    announce_sampling(sampling, text.sampling, Remarks::all());
     Model model(file, settings);
-    if (options.sampling.is_seed_drawn) note("seed: {}", options.sampling.options.seed);
+    if (options.sampling.is_seed_drawn) note("seed: {}", sampling.seed);
 
     const AnswerSettings how{.chat = options.chat.settings(),
-                             .sampling = options.sampling.options,
+                             .sampling = sampling,
                              .tokens = most_tokens(options.limits, std::nullopt),
                              .stop = options.limits.stop,
                              .grammar = grammar,
@@ -155,7 +156,7 @@ Verb chat_verb() {
                 ->type_name("FILE");
             add_chat_flags(app, options->chat);
             declare_answers(app, *options);
-            add_sampling_flags(app, options->sampling);
+            add_sampling_flags(app, options->sampling, usual_of_conversations());
             add_grammar_flags(app, options->grammar);
             return [options, &environment] { return run(*options, environment); };
         }};

@@ -18,6 +18,7 @@
 #include "ir/graph.h"
 #include "layouts/search_page.h"
 #include "llm/memory_need.h"
+#include "llm/stated_sampling.h"
 #include "machine/host_memory.h"
 #include "programs/bind_symbols.h"
 #include "runtime/artefact.h"
@@ -73,7 +74,17 @@ void print_interface(const runtime::Manifest& m) {
     for (const runtime::Manifest::Tensor& output : m.outputs) print_array("output", output);
 }
 
-void print_overview(const runtime::Manifest& m) {
+/// What `run`, `chat` and `serve` draw with where nothing else is said.
+void print_sampling(const runtime::Artefact& artefact) {
+    const llm::StatedSampling stated = llm::read_stated_sampling(artefact.tokenizer(), artefact.where());
+    if (stated.choices != SamplingChoices{})
+        fmt::print("sampling    {} ({})\n", llm::describe(llm::decided(stated, {})), stated.where);
+    for (const std::string& setting : stated.not_followed)
+        fmt::print("sampling    {}: {}, which is not followed\n", stated.where, printable(setting));
+}
+
+void print_overview(const runtime::Artefact& artefact) {
+    const runtime::Manifest& m = artefact.manifest();
     fmt::print("{}{}\nmachine     {} ({})\nneeds       {} {}\ncompiled by tessera {}\n",
                m.text ? "model       " : "program     ", printable(m.model), printable(m.machine),
                m.machine_hash, m.architecture, fmt::join(m.instruction_sets, " "), m.tessera_version);
@@ -82,6 +93,7 @@ void print_overview(const runtime::Manifest& m) {
                    m.text->vocabulary, m.text->context, m.text->policy, llm::cache_type(m));
     else
         print_interface(m);
+    if (m.text) print_sampling(artefact);
     for (const std::string& warning : m.warnings) fmt::print("warning     {}\n", warning);
     for (const std::string& search : m.cut_short) fmt::print("cut short   {}\n", search);
     for (const runtime::Manifest::Specialisation& s : m.specialisations) {
@@ -212,7 +224,7 @@ Job declare_inspect(CLI::App& app, const Environment& environment) {
         const runtime::Artefact artefact = runtime::Artefact::open(options->artefact);
         const bool is_whole = !options->plan && !options->memory && !options->operators && !options->graph &&
                               !options->manifest && options->egraph.empty();
-        if (is_whole) print_overview(artefact.manifest());
+        if (is_whole) print_overview(artefact);
         if (is_whole || options->memory) print_memory(artefact);
         if (is_whole || options->operators) print_operators(artefact);
         if (is_whole) fmt::print("\n");

@@ -145,10 +145,7 @@ int run(int argc, char** argv) {
         const std::string variable = called.empty() ? "" : rejected_variable(*called.front());
         const std::string problem =
             called.empty() ? error.what() : with_all_names(*called.front(), error.what());
-        return complain(chosen(),
-                        with_advice(variable.empty() ? problem : variable + ": " + problem,
-                                    advice_on_missing_flag(problem)),
-                        kWrongUsage);
+        return complain(chosen(), variable.empty() ? problem : variable + ": " + problem, kWrongUsage);
     }
     for (size_t i = 0; i < known.size(); ++i)
         if (known[i].name == chosen()) return run_job(known[i].name, jobs[i]);

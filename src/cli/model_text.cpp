@@ -39,6 +39,7 @@ ModelText read_model_text(const std::filesystem::path& model, bool needs_chat,
     std::optional<llm::ChatTemplateSource> source;
     const auto read = [&](const auto& files, const std::string& where, const auto& load) {
         if (needs_chat) source = llm::read_chat_template(files, where);
+        text.sampling = llm::read_stated_sampling(files, where);
         try {
             text.tokenizer = load();
         } catch (const Error& error) {

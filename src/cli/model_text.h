@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "llm/chat_template.h"
+#include "llm/stated_sampling.h"
 #include "llm/tokenizer.h"
 #include "tessera/error.h"
 
@@ -16,6 +17,7 @@ struct ModelText {
     std::optional<llm::Tokenizer> tokenizer;  ///< without one there are ids alone
     std::optional<Error> missing;             ///< why there is no tokenizer
     std::optional<llm::ChatTemplate> chat;    ///< of models that follow instructions
+    llm::StatedSampling sampling;
 };
 
 /// The tokenizer of a model or artefact. `own_template`: a file with a chat template in place of the model's;

@@ -115,10 +115,4 @@ std::string misread_flag(std::span<char* const> words) {
     return "";
 }
 
-std::string advice_on_missing_flag(std::string_view problem) {
-    return problem.find("requires --temperature") == std::string_view::npos
-               ? ""
-               : "the most probable token is always taken without it; try --temperature 0.8";
-}
-
 }  // namespace tessera::cli

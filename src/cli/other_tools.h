@@ -18,7 +18,4 @@ std::string foreign_flag(std::span<char* const> words);
 /// -h.
 std::string misread_flag(std::span<char* const> words);
 
-/// For flags that need another one, whose message names it.
-std::string advice_on_missing_flag(std::string_view problem);
-
 }  // namespace tessera::cli

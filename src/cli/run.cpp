@@ -15,11 +15,11 @@
 #include "cli/limit_flags.h"
 #include "cli/open_model.h"
 #include "cli/prompt_flags.h"
+#include "cli/remark.h"
 #include "cli/run_program.h"
 #include "cli/sampling_flags.h"
 #include "cli/standard_streams.h"
 #include "cli/verb.h"
-#include "llm/sample.h"
 #include "llm/think_view.h"
 #include "runtime/artefact.h"
 #include "support/error.h"
@@ -40,6 +40,7 @@ struct RunArguments {
     SamplingFlags sampling;
     GrammarFlags grammar;
     ProgramFlags program;
+    bool is_verbose = false;
 };
 
 /// None: as many as the context leaves.
@@ -70,37 +71,41 @@ double rate(int64_t count, double seconds) {
     return seconds > 0 ? static_cast<double>(count) / seconds : 0;
 }
 
-void print_statistics(const GenerateStatistics& s) {
-    note("prompt: {} tokens in {:.3f} s, {:.1f} tokens/s", s.prompt_tokens, s.prompt_seconds,
-         rate(s.prompt_tokens, s.prompt_seconds));
+void print_statistics(const GenerateStatistics& s, const Remarks& remark) {
+    remark("prompt: {} tokens in {:.3f} s, {:.1f} tokens/s", s.prompt_tokens, s.prompt_seconds,
+           rate(s.prompt_tokens, s.prompt_seconds));
     if (s.decode_steps > 0)
-        note("text:   {} tokens in {:.3f} s, {:.1f} tokens/s", s.decode_steps, s.decode_seconds,
-             rate(s.decode_steps, s.decode_seconds));
+        remark("text:   {} tokens in {:.3f} s, {:.1f} tokens/s", s.decode_steps, s.decode_seconds,
+               rate(s.decode_steps, s.decode_seconds));
 }
 
-void print_workers(const WorkerStatistics& s) {
+void print_workers(const WorkerStatistics& s, const Remarks& remark) {
     const char* lack = s.lacks_processors ? " (more than there are processors)" : "";
     const auto steps = static_cast<double>(s.steps);
-    if (s.ranks > 1) note("ranks:   {}{}, {:.1f} exchanges a step", s.ranks, lack, rate(s.exchanges, steps));
+    if (s.ranks > 1)
+        remark("ranks:   {}{}, {:.1f} exchanges a step", s.ranks, lack, rate(s.exchanges, steps));
     if (s.workers > 1)
-        note("workers: {}{}, {:.1f} barriers a step", s.workers, lack, rate(s.barriers, steps));
+        remark("workers: {}{}, {:.1f} barriers a step", s.workers, lack, rate(s.barriers, steps));
 }
 
 struct Prepared {
     ModelFile model;
     Prompt prompt;
+    SamplingOptions sampling;
+    llm::StatedSampling stated;  ///< by the model
 };
 
-/// A missing tokenizer and a wrong prompt are found before a model is compiled for minutes.
+/// A missing tokenizer, a wrong prompt and wrong options are found before a model is compiled for minutes.
 Prepared prepare(const RunArguments& options, const Environment& environment) {
     const std::filesystem::path path = resolve_model(options.model, environment);
     const ModelText text =
         read_model_text(path, options.prompt.may_chat(), options.prompt.chat.chat_template);
     Prompt prompt = read_prompt(options.prompt, text, path.string());
+    const SamplingOptions sampling = options.sampling.decided(text.sampling, usual_of_texts());
     const int64_t length =
         static_cast<int64_t>(prompt.ids.size()) + most_tokens(options.limits, 0).value_or(0);
     return {open_model(path, std::max(options.limits.context, length), environment, options.first_use),
-            std::move(prompt)};
+            std::move(prompt), sampling, text.sampling};
 }
 
 /// The artefact of a program, if the model is one. A language model takes no arrays, and a program no text.
@@ -133,20 +138,20 @@ int run(const RunArguments& options, const Environment& environment) {
                         ErrorKind::kUsage);
         return run_program(program, options.program);
     }
-    llm::check(options.sampling.options);
-    SamplingOptions sampling = options.sampling.options;
-    const auto [file, prompt] = prepare(options, environment);
+    auto [file, prompt, sampling, stated] = prepare(options, environment);
+    const Remarks remark(environment, options.is_verbose);
     const std::optional<int64_t> tokens = wanted_tokens(options, prompt);
     const ModelSettings settings{
         .context = needed_context(file, static_cast<int64_t>(prompt.ids.size()), tokens, options)};
-    announce_model(file, settings);
+    announce_model(file, settings, remark);
     Model model(file, settings);
 
-    if (prompt.is_chat && file.process() == 0)
-        note("using the model's chat template (--raw continues the text as it is)");
+    const bool tells = file.process() == 0;
+    if (prompt.is_chat && tells)
+        remark("using the model's chat template (--raw continues the text as it is)");
+    if (tells) announce_sampling(sampling, stated, remark);
     // Every process has all logits and draws from them: the same tokens, from one seed.
     file.take_from_first_process(std::as_writable_bytes(std::span(&sampling.seed, 1)));
-    const bool tells = file.process() == 0;
     if (options.sampling.is_seed_drawn && tells) note("seed: {}", sampling.seed);
     const bool has_text = file.has_tokenizer();
     if (!has_text) {
@@ -185,13 +190,13 @@ int run(const RunArguments& options, const Environment& environment) {
     if (result.reason == StopReason::kContext)
         note("stopped: the context of {} tokens is full (see --context)", model.context());
     if (result.reason == StopReason::kMaxTokens && !options.limits.tokens)
-        note("stopped: after {} tokens (see -n)", *tokens);
-    if (result.reason == StopReason::kInterrupted) note("stopped: interrupted");
+        remark("stopped: after {} tokens (see -n)", *tokens);
+    if (result.reason == StopReason::kInterrupted) remark("stopped: interrupted");
     if (grammar && !grammar->accepts(result.text))
         note("the text ends before the grammar does{}",
              result.reason == StopReason::kMaxTokens ? " (see -n)" : "");
-    print_statistics(result.statistics);
-    print_workers(model.worker_statistics());
+    print_statistics(result.statistics, remark);
+    print_workers(model.worker_statistics(), remark);
     return result.reason == StopReason::kInterrupted ? kInterruptedExitCode : 0;
 }
 
@@ -222,9 +227,11 @@ Verb run_verb() {
                             "for an answer by the model's template)",
                             kDefaultTokens, kDefaultAnswer),
                 "most tokens of prompt and text together (default: what they need)");
-            add_sampling_flags(app, options->sampling);
+            add_sampling_flags(app, options->sampling, usual_of_texts());
             add_grammar_flags(app, options->grammar);
             add_program_flags(app, options->program);
+            app.add_flag("--verbose", options->is_verbose,
+                         "say what is used and how fast it was though the standard error is no terminal");
             return [options, &environment] { return run(*options, environment); };
         }};
 }

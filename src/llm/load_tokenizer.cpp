@@ -14,7 +14,8 @@
 namespace tessera::llm {
 namespace {
 
-constexpr std::string_view kGgufKeys = "tokenizer.";
+/// Of the tokenizer and the chat template, and of sampling (llm/stated_sampling.h).
+constexpr std::array<std::string_view, 2> kGgufKeys = {"tokenizer.", "general.sampling."};
 
 constexpr std::array kFolderFiles = {"tokenizer.json",
                                      "tokenizer.model",

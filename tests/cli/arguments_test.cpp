@@ -148,6 +148,11 @@ TEST_F(Arguments, ASeedOfMinusOneIsDrawnAndSaid) {
     EXPECT_THAT(second.errors, Not(HasSubstr("seed: " + seed[1].str() + "\n")));
     EXPECT_EQ(with_seed(seed[1]).output, first.output);
     EXPECT_EQ(with_seed("18446744073709551615").exit_code, 0);
+    const ProcessResult greedy = tessera({"run", "toy.tsr", "-p", "cab", "-s", "7"});
+    EXPECT_EQ(greedy.exit_code, 2);
+    EXPECT_EQ(greedy.errors,
+              "tessera run: `--seed`: is about drawing tokens, and the most probable one is taken (add a "
+              "temperature, such as --temperature 0.8)\nSee `tessera run --help`.\n");
     EXPECT_THAT(with_seed("0").errors, Not(HasSubstr("seed:")));
     for (const char* wrong : {"-2", "18446744073709551616", "one"}) EXPECT_EQ(with_seed(wrong).exit_code, 2);
 }

@@ -25,10 +25,12 @@ protected:
         toy_.tokenizer.push_back({"chat_template.jinja", text});
         toy_.write(path("toy.tsr"));
     }
-    /// Talks: lines on the standard input.
+    /// Talks: lines on the standard input. The most probable tokens unless the flags say otherwise.
     ProcessResult chat(const std::string& lines, std::vector<std::string> flags = {}) const {
         write("talk.txt", lines);
         std::string command = std::string("exec '") + TESSERA_PROGRAM + "' chat toy.tsr";
+        const auto is_temperature = [](const std::string& flag) { return flag.starts_with("--temp"); };
+        if (std::ranges::none_of(flags, is_temperature)) command += " --temperature 0";
         for (const std::string& flag : flags) command += " '" + flag + "'";
         return run_process({.program = "/usr/bin/env",
                             .arguments = {"-C", folder_.path().string(), "XDG_CACHE_HOME=" + path("cache"),
@@ -143,12 +145,13 @@ TEST_F(ChatVerb, NeedsATemplate) {
 }
 
 TEST_F(ChatVerb, RunUsesTheTemplateAndSaysSo) {
-    const ProcessResult result = tessera({"run", "toy.tsr", "-p", "cab", "-n", "5", "--system", "gab"});
+    const ProcessResult result =
+        tessera({"run", "toy.tsr", "-p", "cab", "-n", "5", "--system", "gab", "--verbose"});
     EXPECT_EQ(result.output, answer("sgabucaba", 5) + "\n") << result.errors;
     EXPECT_THAT(result.errors,
                 HasSubstr("using the model's chat template (--raw continues the text as it is)\n"));
     for (const char* flag : {"--raw", "--special"}) {
-        const ProcessResult raw = tessera({"run", "toy.tsr", "-p", "cab", "-n", "5", flag});
+        const ProcessResult raw = tessera({"run", "toy.tsr", "-p", "cab", "-n", "5", flag, "--verbose"});
         EXPECT_EQ(raw.output, answer("cab", 5) + "\n") << raw.errors;
         EXPECT_THAT(raw.errors, Not(HasSubstr("template")));
     }
@@ -159,6 +162,37 @@ TEST_F(ChatVerb, RunUsesTheTemplateAndSaysSo) {
                 HasSubstr("`--system`: is part of a conversation, and --raw continues a text"));
     EXPECT_THAT(tessera({"run", "toy.tsr", "-p", "cab", "-t", "3"}).errors,
                 HasSubstr("is compiled for 1 worker, and cannot run with 3"));
+}
+
+TEST_F(ChatVerb, DrawsAsTheFilesOfTheModelSayUnlessFlagsDo) {
+    write("talk.txt", std::string("cab\n"));
+    const auto drawn = [&](const std::string& flags) {
+        const std::string command =
+            fmt::format("exec {} chat toy.tsr -n 20 {} < talk.txt", TESSERA_PROGRAM, flags);
+        const ProcessResult result = run_process(
+            {.program = "/usr/bin/env", .arguments = {"-C", folder_.path().string(), "sh", "-c", command}});
+        EXPECT_EQ(result.exit_code, 0) << result.errors;
+        return result;
+    };
+    const std::string most_probable = answer("ucaba", 20) + "\n";
+    const ProcessResult usual = drawn("");
+    EXPECT_THAT(usual.errors, HasSubstr("\nsampling: temperature 0.7, top-p 0.95, min-p 0.05\n"));
+    EXPECT_NE(usual.output, most_probable);
+    EXPECT_EQ(usual.output, drawn("--temperature 0.7 --top-p 0.95 --min-p 0.05").output);
+    EXPECT_EQ(drawn("--top-k 1").output, most_probable) << "needs no temperature of its own";
+
+    toy_.tokenizer.push_back(
+        {"generation_config.json", R"({"temperature": 0.5, "top_k": 1, "num_beams": 2})"});
+    toy_.write(path("toy.tsr"));
+    const ProcessResult stated = drawn("");
+    EXPECT_EQ(stated.output, most_probable);
+    EXPECT_THAT(stated.errors, HasSubstr("\ngeneration_config.json: num_beams is 2, which is not followed\n"
+                                         "sampling: temperature 0.5, top-k 1 (of the model's "
+                                         "generation_config.json and the flags)\n"));
+    EXPECT_NE(drawn("--top-k 0 --temperature 3").output, most_probable);
+    EXPECT_THAT(tessera({"inspect", "toy.tsr"}).output,
+                HasSubstr("\nsampling    temperature 0.5, top-k 1 (generation_config.json)\n"));
+    EXPECT_EQ(tessera({"run", "toy.tsr", "-p", "cab", "-n", "20", "--seed", "7"}).output, most_probable);
 }
 
 TEST_F(ChatVerb, AWrongTemplateIsAnErrorWithItsPlace) {

@@ -95,9 +95,6 @@ TEST(Frame, WrongUsageIsExitCodeTwoAndSaysWhatIsWrong) {
         {{"help", "run"},
          "tessera: there is no verb `help` (`tessera --help`, or `tessera VERB --help`)\nSee `tessera "
          "--help`.\n"},
-        {{"run", "x.gguf", "-s", "7"},
-         "tessera run: --seed requires --temperature (the most probable token is always taken without it; "
-         "try --temperature 0.8)\nSee `tessera run --help`.\n"},
         {{""}, "tessera: there is no verb ``\nSee `tessera --help`.\n"},
     };
     for (const Misuse& misuse : misuses) {

@@ -107,7 +107,7 @@ protected:
         ToyBench::SetUp();
     }
     std::vector<std::string> long_text() const {
-        return {"tessera", "run", path("toy.tsr"), "-p", "cab", "-n", std::to_string(kTokens)};
+        return {"tessera", "run", path("toy.tsr"), "-p", "cab", "-n", std::to_string(kTokens), "--verbose"};
     }
 };
 
@@ -130,8 +130,9 @@ TEST_F(Interrupt, EndsAnAnswerOfAChatAndNotTheChat) {
     toy_.tokenizer.push_back({"chat_template.jinja", "{% for m in messages %}{{ m.content }}{% endfor %}"});
     toy_.write(path("toy.tsr"));
     write("talk.txt", std::string("/stats\n/clear\ndad\n"));
-    Child child({"tessera", "chat", path("toy.tsr"), "-p", "cab", "-n", std::to_string(kTokens)},
-                path("talk.txt"));
+    Child child(
+        {"tessera", "chat", path("toy.tsr"), "-p", "cab", "-n", std::to_string(kTokens), "--temp", "0"},
+        path("talk.txt"));
     child.wait_for_full_pipe();
     child.interrupt();
     const std::string text = child.text();

@@ -37,7 +37,7 @@ public:
         ::setenv("TERM", "xterm", 1);
         ::setenv("XDG_CACHE_HOME", (folder + "/cache").c_str(), 1);
         if (::chdir(folder.c_str()) == 0)
-            ::execl(TESSERA_PROGRAM, TESSERA_PROGRAM, "chat", "toy.tsr", "-n", "3", nullptr);
+            ::execl(TESSERA_PROGRAM, TESSERA_PROGRAM, "chat", "toy.tsr", "-n", "3", "--temp", "0", nullptr);
         std::_Exit(127);
     }
     ~TypedChat() {

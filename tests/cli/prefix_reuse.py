@@ -27,7 +27,7 @@ WAYS = [[], ["--temp", "0.8", "--top-p", "0.9", "-s", "7"], ["--temp", "1.2", "-
 
 
 def talk(tessera, model, *flags):
-    done = subprocess.run([tessera, "chat", model, "-n", "160", *flags], input=LINES.encode(), capture_output=True)
+    done = subprocess.run([tessera, "chat", model, "-n", "160", "--temperature", "0", *flags], input=LINES.encode(), capture_output=True)
     known = sum(int(count) for count in re.findall(rb"; (\d+) were known", done.stderr))
     if done.returncode != 0:
         sys.exit(done.stderr.decode())

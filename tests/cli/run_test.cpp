@@ -16,8 +16,12 @@ using ::testing::MatchesRegex;
 
 using RunVerb = ToyBench;
 
-TEST_F(RunVerb, TextGoesToStdoutAndTimesToStderr) {
-    const ProcessResult result = tessera({"run", "toy.tsr", "-p", "cab", "-n", "30"});
+TEST_F(RunVerb, TextGoesToStdoutAndRemarksToStderrWhereTheyAreWanted) {
+    const ProcessResult quiet = tessera({"run", "toy.tsr", "-p", "cab", "-n", "30"});
+    EXPECT_EQ(quiet.exit_code, 0) << quiet.errors;
+    EXPECT_EQ(quiet.output, letters(greedy({2, 0, 1}, 30)) + "\n");
+    EXPECT_THAT(quiet.errors, IsEmpty());
+    const ProcessResult result = tessera({"run", "toy.tsr", "-p", "cab", "-n", "30", "--verbose"});
     EXPECT_EQ(result.exit_code, 0) << result.errors;
     EXPECT_EQ(result.output, letters(greedy({2, 0, 1}, 30)) + "\n");
     EXPECT_THAT(result.errors, MatchesRegex("memory: weights 128 B mapped, cache 8 B per token x 32, [^\n]*\n"
@@ -65,6 +69,20 @@ TEST_F(RunVerb, StopsBeforeAStopString) {
 TEST_F(RunVerb, AnArtefactHasTheTokenizerOfItsModel) {
     EXPECT_EQ(tessera({"tokenize", "toy.tsr", "cab"}).output, "2 0 1\n");
     EXPECT_EQ(tessera({"tokenize", "toy.tsr", "--decode", "2 0 1"}).output, "cab");
+    // A BOS token in front of every text, which the model sees, and which it may be asked to leave out.
+    std::string& tokenizer = toy_.tokenizer.front().bytes;
+    const std::string none = R"("post_processor": null)";
+    tokenizer.replace(tokenizer.find(none), none.size(), R"("post_processor": {"type": "TemplateProcessing",
+ "single": [{"SpecialToken": {"id": "w", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}},
+            {"SpecialToken": {"id": "v", "type_id": 0}}],
+ "pair": [], "special_tokens": {"w": {"id": "w", "ids": [22], "tokens": ["w"]},
+                                "v": {"id": "v", "ids": [21], "tokens": ["v"]}}})");
+    toy_.write(path("toy.tsr"));
+    EXPECT_EQ(tessera({"tokenize", "toy.tsr", "cab"}).output, "22 2 0 1\n");
+    EXPECT_EQ(tessera({"tokenize", "toy.tsr", "cab", "--no-special"}).output, "2 0 1\n");
+    EXPECT_EQ(tessera({"tokenize", "toy.tsr", "cab", "--whole"}).output, "22 2 0 1 21\n");
+    EXPECT_EQ(tessera({"run", "toy.tsr", "-p", "cab", "-n", "4"}).output,
+              letters(greedy({22, 2, 0, 1}, 4)) + "\n");
 }
 
 TEST_F(RunVerb, ThePromptIsTextOrIdsOrStandardInput) {
@@ -77,6 +95,9 @@ TEST_F(RunVerb, ThePromptIsTextOrIdsOrStandardInput) {
     const std::string piped =
         fmt::format("printf cab | {} run {} -p - -n 30", TESSERA_PROGRAM, path("toy.tsr"));
     EXPECT_EQ(run_process({.program = "/bin/sh", .arguments = {"-c", piped}}).output, expected);
+    const std::string as_file =
+        fmt::format("printf cab | {} run {} -f - -n 30", TESSERA_PROGRAM, path("toy.tsr"));
+    EXPECT_EQ(run_process({.program = "/bin/sh", .arguments = {"-c", as_file}}).output, expected);
 
     EXPECT_EQ(
         tessera({"run", "toy.tsr"}).errors,

@@ -6,6 +6,8 @@
 #include "fuzz/seeds.h"
 #include "fuzz/target.h"
 #include "import/hf/config.h"
+#include "llm/sample.h"
+#include "llm/stated_sampling.h"
 
 namespace {
 
@@ -35,6 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return fuzz::accepts_or_throws_error([&] {
         import::Findings findings;
         (void)import::read_hf_config((folder.path / "config.json").string(), findings);
+        llm::check(llm::decided(llm::read_stated_sampling(folder.path), {}));
     });
 }
 

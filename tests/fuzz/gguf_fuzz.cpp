@@ -1,3 +1,6 @@
+#include <array>
+#include <string_view>
+
 #include "fuzz/seeds.h"
 #include "fuzz/target.h"
 #include "import/gguf/gguf_config.h"
@@ -14,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         const import::GgufTensor* embedding = file.find_tensor("token_embd.weight");
         import::Findings findings;
         const auto config = import::read_gguf_config(file, embedding, findings);
-        (void)file.metadata().write_file("tokenizer.");
+        (void)file.metadata().write_file(std::array<std::string_view, 1>{"tokenizer."});
         const auto weights = std::make_shared<const import::GgufWeights>(import::GgufParts(std::move(files)));
         for (const std::string& name : weights->names()) fuzz::read_ends(weights->find(name)->bytes);
         if (!config) return;

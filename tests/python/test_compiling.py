@@ -58,7 +58,7 @@ def test_a_plan_compiles_again(artefact, model, tmp_path):
 def test_ranks_are_in_one_file(tmp_path):
     two = tmp_path / "two.tsr"
     tessera.compile(tessera.shipped_model(), two, ranks=2, workers=1, context=64, search_effort=0)
-    run = [os.environ["TESSERA_TOOL"], "run", two, "-p", "1 + 1 =", "-n", "2", "--raw"]
+    run = [os.environ["TESSERA_TOOL"], "run", two, "-p", "1 + 1 =", "-n", "2", "--raw", "--verbose"]
     assert "ranks:   2, " in subprocess.run(run, capture_output=True, check=True, text=True).stderr
     with pytest.raises(tessera.Error, match="expected 1 to 128"):
         tessera.compile(tessera.shipped_model(), two, ranks=129)

@@ -185,14 +185,15 @@ GgufMetadata GgufMetadata::read(GgufCursor& cursor, uint64_t count, std::string 
     return result;
 }
 
-std::string GgufMetadata::write_file(std::string_view prefix) const {
+std::string GgufMetadata::write_file(std::span<const std::string_view> prefixes) const {
     const auto put = [](std::string& out, auto number) {
         out.append(reinterpret_cast<const char*>(&number), sizeof number);
     };
     std::string pairs;
     uint64_t count = 0;
     for (size_t i = 0; i < keys_.size(); ++i) {
-        if (!keys_[i].starts_with(prefix)) continue;
+        const auto begins = [&](std::string_view prefix) { return keys_[i].starts_with(prefix); };
+        if (std::ranges::none_of(prefixes, begins)) continue;
         pairs.append(reinterpret_cast<const char*>(pairs_[i].data()), pairs_[i].size());
         ++count;
     }

@@ -75,8 +75,8 @@ public:
     /// In the order of the file.
     const std::vector<std::string_view>& keys() const { return keys_; }
 
-    /// A GGUF file of the pairs whose keys begin with `prefix`, without tensors.
-    std::string write_file(std::string_view prefix) const;
+    /// A GGUF file of the pairs whose keys begin with one of the prefixes, without tensors.
+    std::string write_file(std::span<const std::string_view> prefixes) const;
 
     /// Reads `count` pairs at the cursor. `file` is named in errors.
     static GgufMetadata read(GgufCursor& cursor, uint64_t count, std::string file);
