@@ -48,8 +48,8 @@ Job declare_compile(CLI::App& app, const Environment& environment) {
                     "of a program: a NumPy file for a tensor that it names as the source of a constant; may "
                     "be repeated");
     return [options, &environment] {
-        // What is not there fails at once, not after the machine was measured.
-        if (std::filesystem::exists(options->model))
+        // What is not there, or is a pipe, fails at once, not after the machine was measured.
+        if (std::filesystem::is_regular_file(options->model) || std::filesystem::is_directory(options->model))
             prepare_host(options->flags, options->is_quiet, environment);
         const CompileReport report = compile_file(*options, environment);
         if (!options->is_quiet) print_report(options->out, report);

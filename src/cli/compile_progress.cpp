@@ -1,9 +1,26 @@
 #include "cli/compile_progress.h"
 
+#include <array>
 #include <chrono>
+#include <string_view>
 #include <utility>
 
+#include <fmt/core.h>
+
 namespace tessera::cli {
+namespace {
+
+/// What passes do together, and the first of them; those before it are reading.
+struct Step {
+    std::string_view first_pass;
+    std::string_view what;
+};
+constexpr std::array<Step, 4> kSteps = {{{"read-model", "reading the model"},
+                                         {"decompose", "searching for a plan"},
+                                         {"lower", "compiling C++"},
+                                         {"write-artefact", "packing weights"}}};
+
+}  // namespace
 
 CompileProgress::CompileProgress(std::FILE* terminal, std::string task)
     : task_(std::move(task)), progress_(terminal, task_) {
@@ -27,7 +44,11 @@ CompileProgress::~CompileProgress() {
 
 void CompileProgress::begin(const std::string& pass) {
     const std::lock_guard lock(mutex_);
-    progress_.rename(task_ + ", " + pass);
+    // A pass that begins no step is one of the present step; none leads back.
+    for (size_t later = step_ + 1; later < kSteps.size(); ++later)
+        if (kSteps[later].first_pass == pass) step_ = later;
+    progress_.rename(
+        fmt::format("{}, step {} of {}, {} ({})", task_, step_ + 1, kSteps.size(), kSteps[step_].what, pass));
 }
 
 }  // namespace tessera::cli

@@ -10,8 +10,9 @@
 
 namespace tessera::cli {
 
-/// A line on the terminal that says what is compiled, which pass runs, and for how long. A thread keeps it up
-/// to date, since some passes take half a minute and report nothing.
+/// A line on the terminal that says what is compiled, which step of the work is done, and for how
+/// long: "compiling toy.gguf, step 2 of 4, searching for a plan (layouts): 12 s". A thread keeps it up to
+/// date, since some passes take half a minute and report nothing.
 class CompileProgress {
 public:
     /// @param terminal null: nothing is shown
@@ -28,6 +29,7 @@ private:
     std::mutex mutex_;
     std::condition_variable ended_;
     bool has_ended_ = false;
+    size_t step_ = 0;
     std::thread ticking_;
 };
 

@@ -1,6 +1,8 @@
 #include "cli/open_model.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <system_error>
 #include <vector>
@@ -15,6 +17,7 @@
 #include "runtime/artefact.h"
 #include "runtime/communicator.h"
 #include "support/error.h"
+#include "support/mapped_file.h"
 #include "support/note.h"
 #include "support/printable.h"
 #include "tessera/open.h"
@@ -22,6 +25,50 @@
 namespace tessera::cli {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+/// Of models whose compilation takes more than a minute or so, in bytes of their files.
+constexpr uintmax_t kLargeModel = uintmax_t{1} << 30;
+
+uintmax_t bytes_of(const fs::path& model) {
+    std::error_code error;
+    if (!fs::is_directory(model, error)) return fs::file_size(model, error);
+    uintmax_t bytes = 0;
+    for (const auto& entry : fs::directory_iterator(model, error))
+        if (entry.is_regular_file(error)) bytes += entry.file_size(error);
+    return bytes;
+}
+
+/// Says before and after what is compiled on first use, and how far it is.
+class Announced {
+public:
+    Announced(const fs::path& model, std::FILE* terminal) : model_(model), terminal_(terminal) {}
+
+    void begin(const fs::path& artefact) {
+        note("compiling {} into {}, which takes {}; later runs start at once", printable(model_.string()),
+             printable(artefact.string()),
+             bytes_of(model_) < kLargeModel ? "a minute or so" : "some minutes");
+        start_ = std::chrono::steady_clock::now();
+        progress_ = std::make_unique<CompileProgress>(terminal_, "compiling " + model_.string());
+    }
+    void pass(const std::string& name) { progress_->begin(name); }
+    /// Nothing where nothing was compiled.
+    void end() {
+        if (!progress_) return;
+        progress_.reset();
+        const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start_;
+        note("compiled {} in {:.0f} s", printable(model_.string()), seconds.count());
+    }
+
+private:
+    const fs::path& model_;
+    std::FILE* terminal_;
+    std::chrono::steady_clock::time_point start_;
+    std::unique_ptr<CompileProgress> progress_;
+};
+
+}  // namespace
 
 CLI::Option* add_model_argument(CLI::App& app, fs::path& model) {
     return app
@@ -45,6 +92,7 @@ fs::path resolve_model(const fs::path& model, const Environment& environment) {
         if (!fs::exists(model, error))
             throw Error(model.string(), "", "does not exist",
                         "name an artefact, a folder in HuggingFace form, or a GGUF file");
+        if (fs::is_fifo(model, error)) (void)MappedFile::open(model);  // says what it is
         if (fs::is_directory(model, error)) import::refuse_without_config(model);
         return model;
     }
@@ -79,7 +127,7 @@ ModelFile open_model(const fs::path& path, int64_t context, const Environment& e
         }
     }
     std::error_code error;
-    std::unique_ptr<CompileProgress> progress;
+    Announced announced(path, environment.terminal);
     settings.include_directory = environment.include_directory;
     settings.search_path = environment.search_path;
     settings.measured_machines = environment.cache->root();
@@ -91,18 +139,16 @@ ModelFile open_model(const fs::path& path, int64_t context, const Environment& e
         before.cache_directory = environment.cache->writable("code");
         before.models_directory = environment.cache->writable("models");
     };
-    settings.on_compile = [&](const fs::path& artefact) {
-        note("compiling {} into {}; later runs start at once", printable(path.string()),
-             printable(artefact.string()));
-        progress = std::make_unique<CompileProgress>(environment.terminal, "compiling " + path.string());
-    };
+    settings.on_compile = [&](const fs::path& artefact) { announced.begin(artefact); };
     settings.on_damage = [](const Error& damage) { note("{}", damage.what()); };
     settings.on_evict = [&](const fs::path& artefact) {
-        progress.reset();
+        announced.end();
         note("removed {}, for the limit of the cache", printable(artefact.string()));
     };
-    settings.on_pass = [&](const std::string& pass) { progress->begin(pass); };
-    return tessera::open_model(path, settings);
+    settings.on_pass = [&](const std::string& pass) { announced.pass(pass); };
+    ModelFile model = tessera::open_model(path, settings);
+    announced.end();
+    return model;
 }
 
 }  // namespace tessera::cli

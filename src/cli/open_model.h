@@ -21,7 +21,7 @@ void add_ids_option(CLI::App& app, std::filesystem::path& ids);
 
 /// The path that MODEL means: itself, or, if empty, that of the model that ships with Tessera, preferably of
 /// its artefact in packages, which needs no compiler.
-/// @throws Error if there is none, or it does not exist.
+/// @throws Error if there is none, it does not exist, or it is a pipe.
 std::filesystem::path resolve_model(const std::filesystem::path& model, const Environment& environment);
 
 /// The artefact at `path`; a folder or GGUF file is compiled into the user's cache on first use, which is

@@ -12,9 +12,9 @@
 #include "cli/model_text.h"
 #include "cli/number_checks.h"
 #include "cli/open_model.h"
+#include "cli/standard_streams.h"
 #include "cli/verb.h"
 #include "support/error.h"
-#include "support/mapped_file.h"
 #include "support/progress.h"
 
 // The text is cut into chunks of the context's length. The second half of each counts, so that every token
@@ -53,11 +53,10 @@ int run(const PerplexityArguments& options, const Environment& environment) {
     const std::filesystem::path path = resolve_model(options.model, environment);
     const ModelText text = read_model_text(path, false, {});
     if (text.missing) throw Error(*text.missing);
-    const MappedFile file = MappedFile::open(options.file);
-    const std::vector<TokenId> ids = text.tokenizer->encode_prompt(file.text(), false);
+    const std::vector<TokenId> ids = text.tokenizer->encode_prompt(read_text_input(options.file), false);
     const int64_t whole = static_cast<int64_t>(ids.size()) / options.context;
     if (whole == 0)
-        throw Error(options.file.string(), "",
+        throw Error(options.file == "-" ? "standard input" : options.file.string(), "",
                     fmt::format("has {} tokens, a chunk has {}", ids.size(), options.context),
                     "choose a longer text, or a smaller --context");
     const int64_t chunks = std::min(whole, options.chunks.value_or(whole));
@@ -90,11 +89,12 @@ Verb perplexity_verb() {
     return {.name = "perplexity",
             .help = "say how well a model predicts a text",
             .examples = {"tessera perplexity SmolLM2.gguf -f wiki.test.raw",
-                         "tessera perplexity OUT.tsr -f text.txt -c 1024 --chunks 8 --json"},
+                         "tessera perplexity OUT.tsr -f text.txt -c 1024 --chunks 8 --json",
+                         "head -c 100000 wiki.test.raw | tessera perplexity SmolLM2.gguf -f -"},
             .declare = [](CLI::App& app, const Environment& environment) -> Job {
                 const auto options = std::make_shared<PerplexityArguments>();
                 add_model_argument(app, options->model);
-                app.add_option("-f,--file", options->file, "the text")
+                app.add_option("-f,--file", options->file, "the text; - reads standard input")
                     ->required()
                     ->check(not_empty())
                     ->type_name("FILE");

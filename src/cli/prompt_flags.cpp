@@ -6,7 +6,6 @@
 #include "cli/standard_streams.h"
 #include "llm/token_ids_file.h"
 #include "support/error.h"
-#include "support/mapped_file.h"
 
 namespace tessera::cli {
 
@@ -36,10 +35,11 @@ void add_prompt_flags(CLI::App& app, PromptFlags& flags) {
                                   "question to a model that follows instructions, or text to continue; - "
                                   "reads standard input")
                        ->type_name("TEXT");
-    auto* file = app.add_option("-f,--file", flags.file, "read the prompt from a file")
-                     ->excludes(prompt)
-                     ->check(not_empty())
-                     ->type_name("FILE");
+    auto* file =
+        app.add_option("-f,--file", flags.file, "read the prompt from a file; - reads standard input")
+            ->excludes(prompt)
+            ->check(not_empty())
+            ->type_name("FILE");
     app.add_option("--ids", flags.ids,
                    "continue ids instead: a JSON list of them, or an object with one under prompt_ids")
         ->excludes(prompt)
@@ -57,7 +57,7 @@ void add_prompt_flags(CLI::App& app, PromptFlags& flags) {
 
 std::string read_prompt_text(const std::optional<std::string>& prompt,
                              const std::optional<std::filesystem::path>& file) {
-    if (file) return std::string(MappedFile::open(*file).text());
+    if (file) return read_text_input(*file);
     return prompt.value_or("") == "-" ? read_standard_input() : prompt.value_or("");
 }
 

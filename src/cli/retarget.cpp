@@ -29,7 +29,7 @@ Job declare_retarget(CLI::App& app, const Environment& environment) {
     app.add_flag("-q,--quiet", options->is_quiet, "no report");
     add_machine_flags(app, options->flags);
     return [options, &environment] {
-        if (std::filesystem::exists(options->artefact))
+        if (std::filesystem::is_regular_file(options->artefact))
             prepare_host(options->flags, options->is_quiet, environment);
         const CompileReport report = retarget(options->artefact, options->out, options->flags, environment);
         if (!options->is_quiet) print_report(options->out, report);

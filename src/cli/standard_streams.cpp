@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "support/error.h"
+#include "support/mapped_file.h"
 
 namespace tessera::cli {
 
@@ -19,6 +20,7 @@ void prepare_standard_streams() {
         if (::fcntl(stream, F_GETFD) < 0 && errno == EBADF && ::open("/dev/null", kModes[stream]) != stream)
             std::_Exit(1);  // nothing can be said
     std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);
 }
 
 void show(std::string_view text) {
@@ -38,6 +40,10 @@ std::string read_standard_input() {
     if (std::ferror(stdin) != 0)
         throw Error("standard input", "", fmt::format("cannot be read: {}", std::strerror(errno)));
     return text;
+}
+
+std::string read_text_input(const std::filesystem::path& file) {
+    return file == "-" ? read_standard_input() : std::string(MappedFile::open(file).text());
 }
 
 }  // namespace tessera::cli

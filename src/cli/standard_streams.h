@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -8,7 +9,7 @@ namespace tessera::cli {
 
 /// Puts /dev/null in the place of a closed stream; otherwise the next opened file would take its number and
 /// receive the output. Reading from such an input and writing to such an output still fail. After this a pipe
-/// that nobody reads is an error of writing, no signal.
+/// that nobody reads, and a file that is larger than `ulimit -f` allows, are errors of writing, no signals.
 void prepare_standard_streams();
 
 /// Writes text to the standard output that is to be seen at once. @throws Error where that fails
@@ -19,5 +20,7 @@ bool flush_standard_output();
 
 /// All of the standard input. @throws Error if it cannot be read
 std::string read_standard_input();
+/// The text of a file; `-` is the standard input. @throws Error likewise
+std::string read_text_input(const std::filesystem::path& file);
 
 }  // namespace tessera::cli

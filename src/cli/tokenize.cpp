@@ -28,6 +28,7 @@ struct TokenizeArguments {
     bool json = false;
     bool decode = false;
     bool bos = false;
+    bool no_special = false;
     bool whole = false;
     bool spell_special = false;
 };
@@ -78,8 +79,11 @@ void decode(const llm::Tokenizer& tokenizer, const TokenizeArguments& options) {
 }
 
 void encode(const llm::Tokenizer& tokenizer, const TokenizeArguments& options) {
-    std::vector<TokenId> ids = tokenizer.encode(
-        gather(options), {.add_special = options.whole, .parse_special = !options.spell_special});
+    const std::string text = gather(options);
+    const llm::EncodeOptions how{.add_special = options.whole, .parse_special = !options.spell_special};
+    const bool is_prompt = !options.bos && !options.no_special && !options.whole;
+    std::vector<TokenId> ids =
+        is_prompt ? tokenizer.encode_prompt(text, how.parse_special) : tokenizer.encode(text, how);
     if (options.bos) {
         if (!tokenizer.bos()) throw Error(options.model, "", "has no BOS token");
         ids.insert(ids.begin(), *tokenizer.bos());
@@ -108,13 +112,19 @@ Job declare_tokenize(CLI::App& app, const Environment&) {
     app.add_flag("--json", options->json, "write a JSON array (with --decode a JSON string)");
     app.add_flag("--decode", options->decode,
                  "turn ids, between spaces or commas or as a JSON array, into text");
-    auto* bos =
-        app.add_flag("--bos,!--no-bos", options->bos, "put the BOS token in front (default: --no-bos)");
+    auto* none =
+        app.add_flag("--no-special,--no-bos", options->no_special,
+                     "the tokens of the text alone: without those that the model expects in front of a "
+                     "prompt (BOS), which are shown otherwise");
+    auto* bos = app.add_flag("--bos", options->bos, "put the BOS token in front, whatever the model expects")
+                    ->excludes(none);
     app.add_flag("--whole", options->whole,
                  "put the tokens around the text that the model expects around a whole one: BOS, EOS, ..")
-        ->excludes(bos);
+        ->excludes(bos)
+        ->excludes(none);
     app.add_flag("--spell-special", options->spell_special,
-                 "read special tokens that the text spells as ordinary text");
+                 "read special tokens that the text spells as ordinary text, as `tessera run --raw` does; "
+                 "without it they are read as `tessera run --special` reads them");
     return [options] {
         const llm::Tokenizer tokenizer = tokenizer_of(options->model);
         if (options->decode)
@@ -129,8 +139,9 @@ Job declare_tokenize(CLI::App& app, const Environment&) {
 
 Verb tokenize_verb() {
     return {.name = "tokenize",
-            .help = "turn text into the token ids of a model, or ids into text",
+            .help = "show a text as the ids that the model sees, or ids as text",
             .examples = {"tessera tokenize models/Qwen3-0.6B \"Hello, world!\"",
+                         "tessera tokenize Llama-3.2-1B.gguf \"Hello, world!\" --no-special",
                          "tessera tokenize --json model.gguf - < prompt.txt",
                          "tessera tokenize --decode model.gguf 9707 11 1879 0"},
             .declare = declare_tokenize};

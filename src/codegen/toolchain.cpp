@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -140,8 +142,20 @@ std::string first_lines(std::string_view text) {
     return start < text.size() ? result + "\n  ..." : result;
 }
 
+/// What the compiler says where a disk is full, or a file larger than `ulimit -f` or a quota allows.
+bool says_no_room(const std::string& errors) {
+    return std::ranges::any_of(std::array{ENOSPC, EFBIG, EDQUOT}, [&](int reason) {
+        return errors.find(std::strerror(reason)) != std::string::npos;
+    });
+}
+
+/// The code is kept where the fault may be in it.
 [[noreturn]] void report_failure(const ProcessResult& result, const fs::path& compiler, std::string_view code,
                                  const fs::path& kept) {
+    if (says_no_room(result.errors))
+        throw Error(kept.parent_path().string(), "",
+                    fmt::format("{} has no room for what it writes:{}", compiler.string(),
+                                first_lines(result.errors)));
     write_file(kept, code);
     throw Error(kept.string(), "",
                 fmt::format("{} cannot compile the generated code, exit code {}:{}", compiler.string(),

@@ -44,10 +44,20 @@ void* map_in_huge_pages(int descriptor, size_t size) {
     return mapped;
 }
 
+/// Not to wait for whoever may write into a pipe: what is no regular file is refused.
+int open_to_read(const std::filesystem::path& path) {
+    return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
 size_t size_of(int descriptor, const std::filesystem::path& path) {
     if (descriptor < 0) fail(path, "open");
     struct stat status {};
     if (::fstat(descriptor, &status) != 0) fail(path, "examine");
+    if (S_ISFIFO(status.st_mode))
+        throw Error(path.string(), "",
+                    "is a pipe, expected a file, whose parts are read when they are needed",
+                    "save it as a file, and name that");
+    if (S_ISDIR(status.st_mode)) throw Error(path.string(), "", "is a folder, expected a file");
     if (!S_ISREG(status.st_mode)) throw Error(path.string(), "", "is not a regular file");
     return static_cast<size_t>(status.st_size);
 }
@@ -55,7 +65,7 @@ size_t size_of(int descriptor, const std::filesystem::path& path) {
 }  // namespace
 
 MappedFile MappedFile::open(const std::filesystem::path& path) {
-    const MappedDescriptor descriptor{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+    const MappedDescriptor descriptor{open_to_read(path)};
     const size_t size = size_of(descriptor.value, path);
     MappedFile result;
     if (size == 0) return result;  // mmap refuses length zero
@@ -67,7 +77,7 @@ MappedFile MappedFile::open(const std::filesystem::path& path) {
 }
 
 MappedFile MappedFile::open(const std::filesystem::path& path, std::span<const Range> ranges) {
-    const MappedDescriptor descriptor{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+    const MappedDescriptor descriptor{open_to_read(path)};
     const size_t all = size_of(descriptor.value, path);
     size_t size = 0;
     for (const Range& range : ranges) {

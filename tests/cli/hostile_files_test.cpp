@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include "cli/toy_bench.h"
 
@@ -102,6 +103,31 @@ TEST_F(HostileFiles, Tokenizers) {
     expect_refused({"tokenize", "model", "1 + 1"}, "tokenizer.json", "has the id 16777215");
     write("model/tokenizer.json", corpus("tokenizer_json/nested_lists.json"));
     expect_refused({"run", "model", "-p", "1 + 1"}, "model/tokenizer.json", "nest");
+}
+
+TEST_F(HostileFiles, PipesAreRefusedBeforeAnybodyWrites) {
+    ASSERT_EQ(mkfifo(path("pipe.gguf").c_str(), 0600), 0);
+    ASSERT_EQ(mkfifo(path("pipe.tsr").c_str(), 0600), 0);
+    write("ids.json", "[1]");
+    write("text.txt", "ab");
+    for (const char* verb :
+         {"run pipe.gguf -p a", "chat pipe.gguf -p a", "serve pipe.gguf --port 0", "embed pipe.gguf -p a",
+          "compile pipe.gguf -o out.tsr", "check pipe.gguf", "tokenize pipe.gguf a", "bench pipe.gguf",
+          "logits pipe.tsr --ids ids.json --out out.tsr", "verify pipe.tsr --ids ids.json --logits text.txt",
+          "perplexity pipe.tsr -f text.txt", "inspect pipe.tsr", "inspect pipe.tsr --distribution",
+          "explain pipe.tsr --tensor x", "retarget pipe.tsr -o out.tsr", "run <(cat toy.tsr) -p a"}) {
+        const ProcessResult result =
+            run_process({.program = "/usr/bin/env",
+                         .arguments = {"-C", folder_.path(), "XDG_CACHE_HOME=" + path("cache"), "bash", "-c",
+                                       fmt::format("timeout 60 {} {} < /dev/null", TESSERA_PROGRAM, verb)}});
+        EXPECT_EQ(result.exit_code, 1) << verb << result.errors;
+        EXPECT_THAT(result.errors, HasSubstr("is a pipe, expected a file")) << verb;
+    }
+    EXPECT_FALSE(fs::exists(path("out.tsr")));
+    // Nothing was measured, compiled or digested for it.
+    std::error_code error;
+    for (const auto& entry : fs::recursive_directory_iterator(path("cache"), error))
+        EXPECT_TRUE(entry.is_directory()) << entry.path();
 }
 
 TEST_F(HostileFiles, Artefacts) {

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -82,6 +83,29 @@ TEST_F(OutputPaths, AFileAPipeAndALinkGetTheSame) {
         EXPECT_FALSE(content("got").empty());
         for (const char* made : {"plain.html", "link.html", "target", "pipe.html", "got"})
             fs::remove(path(made));
+    }
+}
+
+TEST_F(OutputPaths, ALimitOnFileSizesIsAnErrorThatLeavesNothing) {
+    // In the cache whole files may stay.
+    const auto files = [&] {
+        std::set<std::string> names;
+        for (const auto& entry : fs::recursive_directory_iterator(folder_.path()))
+            if (const std::string name = entry.path();
+                !name.starts_with(path("cache")) || name.ends_with(".part"))
+                names.insert(name);
+        return names;
+    };
+    const std::set<std::string> before = files();
+    for (std::string command : {kWriting.at(2), kWriting.at(3), kWriting.at(5)}) {
+        command.replace(command.find("OUT"), 3, "out.html");
+        const ProcessResult result =
+            run_process({.program = "/usr/bin/env",
+                         .arguments = {"-C", folder_.path(), "XDG_CACHE_HOME=" + path("cache"), "sh", "-c",
+                                       "ulimit -f 0; exec \"$0\" " + command, TESSERA_PROGRAM}});
+        EXPECT_EQ(result.exit_code, 1) << command << result.errors;
+        EXPECT_THAT(result.errors, HasSubstr("out.html: cannot write the file: File too large")) << command;
+        EXPECT_EQ(files(), before) << command;
     }
 }
 

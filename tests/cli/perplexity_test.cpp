@@ -34,6 +34,9 @@ TEST_F(PerplexityVerb, CountsTheSecondHalfOfEveryChunk) {
     EXPECT_EQ(result.exit_code, 0) << result.errors;
     EXPECT_THAT(result.output, HasSubstr(fmt::format("perplexity {:.4f} +- ", std::exp(sum / count))));
     EXPECT_THAT(result.output, HasSubstr(", of 9 tokens in 3 chunks of 8\n"));
+    const std::string piped =
+        fmt::format("{} perplexity {} -f - -c 8 < {}", TESSERA_PROGRAM, path("toy.tsr"), path("text.txt"));
+    EXPECT_EQ(run_process({.program = "/bin/sh", .arguments = {"-c", piped}}).output, result.output);
     const ProcessResult json =
         tessera({"perplexity", "toy.tsr", "-f", "text.txt", "-c", "8", "--chunks", "1", "--json"});
     EXPECT_THAT(json.output, HasSubstr("\"tokens\": 3,\n \"chunks\": 1,\n \"context\": 8\n"));

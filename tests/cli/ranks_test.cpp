@@ -56,6 +56,21 @@ protected:
         ASSERT_EQ(tessera({"logits", artefact, "--ids", "ids.json", "--out", "again.bin"}).exit_code, 0);
         EXPECT_EQ(read_floats("again.bin"), logits);
     }
+    /// The answer of a server to a request for a completion.
+    std::string served(const std::string& artefact, const std::string& body) const {
+        const std::string script = fmt::format(
+            "'{}' serve {} --port 0 2> log.txt & pid=$!\n"
+            "for i in $(seq 600); do grep -q listening log.txt && break; sleep 0.05; done\n"
+            "exec 3<>/dev/tcp/127.0.0.1/$(sed -n 's/^listening.*://p' log.txt)\n"
+            "printf 'POST /v1/completions HTTP/1.1\\r\\nHost: a\\r\\nConnection: close\\r\\n"
+            "Content-Length: {}\\r\\n\\r\\n%s' '{}' >&3; cat <&3; kill -TERM $pid; wait $pid",
+            TESSERA_PROGRAM, artefact, body.size(), body);
+        const ProcessResult result = run_process(
+            {.program = "/usr/bin/env",
+             .arguments = {"-C", folder_.path().string(), "timeout", "120", "bash", "-c", script}});
+        EXPECT_EQ(result.exit_code, 0) << result.errors;
+        return result.output;
+    }
     static std::string model() { return (fs::path(TESSERA_SOURCE_DIR) / "models/tessera-tiny").string(); }
 };
 
@@ -71,7 +86,7 @@ TEST_F(Ranks, GiveTheLogitsOfOneProcess) {
     EXPECT_EQ(account.at("levels")[0].at("count"), 2);
     EXPECT_THAT(tessera({"inspect", "two.tsr", "--distribution"}).output, HasSubstr("memory of a device\n"));
     EXPECT_THAT(tessera({"retarget", "two.tsr", "-o", "three.tsr"}).errors, HasSubstr("is for 2 ranks"));
-    EXPECT_THAT(tessera({"run", "two.tsr", "-p", "61 + 93 =", "-n", "4"}).errors,
+    EXPECT_THAT(tessera({"run", "two.tsr", "-p", "61 + 93 =", "-n", "4", "--verbose"}).errors,
                 HasSubstr("exchanges a step"));
     EXPECT_EQ(tessera({"bench", "two.tsr", "one.tsr", "--prefill", "16", "--decode", "4", "--repeat", "1"})
                   .exit_code,
@@ -80,6 +95,8 @@ TEST_F(Ranks, GiveTheLogitsOfOneProcess) {
         tessera({"bench", "two.tsr", "--prefill", "0", "--decode", "4", "--repeat", "1", "--phases"}).output,
         HasSubstr(", exchange\n"));
     EXPECT_THAT(tessera({"inspect", "one.tsr", "--distribution"}).errors, HasSubstr("for one process"));
+    EXPECT_THAT(served("two.tsr", R"({"prompt": "61 + 93 =", "max_tokens": 8, "temperature": 0})"),
+                HasSubstr(R"("text":" 154")"));
 
     if (!has_mpirun()) GTEST_SKIP() << "not checked: ranks over MPI; mpirun is missing";
     const ProcessResult over_mpi = logits_over_mpi("2", "two.tsr");

@@ -106,6 +106,11 @@ TEST_F(Toolchain, UnitsAreLinkedToOneObject) {
     EXPECT_EQ(compile_shared_object(code, options_).bytes, object.bytes);
 }
 
+TEST_F(Toolchain, AFullDiskIsNoFaultOfTheCode) {
+    EXPECT_THAT(error_of({"#error No space left on device\n"}), HasSubstr("has no room for what it writes"));
+    EXPECT_TRUE(cache_entries().empty());
+}
+
 TEST_F(Toolchain, AUnitThatFailsIsReported) {
     const Code code{"#if TESSERA_UNIT == 1\n#error in the second\n#endif\n", 3};
     EXPECT_THAT(error_of(code), HasSubstr("in the second"));
