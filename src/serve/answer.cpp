@@ -116,8 +116,10 @@ bool Answer::end(size_t index, const EngineEnd& end) {
     }
     begin(index);
     choices_[index].finish_reason = finish_reason(end.reason);
-    usage_.prompt_tokens += end.prompt_tokens;
-    usage_.reused_tokens += end.reused_tokens;
+    if (!form_.prompts[index].is_repeated) {
+        usage_.prompt_tokens += end.prompt_tokens;
+        usage_.reused_tokens += end.reused_tokens;
+    }
     usage_.completion_tokens += end.generated_tokens;
     if (form_.streams) send_chunk(index, "");
     return --missing_ == 0;

@@ -16,8 +16,9 @@ namespace tessera::serve {
 
 /// What an answer says of the prompt of one choice.
 struct AnswerPrompt {
-    std::string echo = {};   ///< begins the text of the answer; may be empty
-    int64_t characters = 0;  ///< of the prompt, where it is not echoed: the first token comes behind them
+    std::string echo = {};     ///< begins the text of the answer; may be empty
+    int64_t characters = 0;    ///< of the prompt, where it is not echoed: the first token comes behind them
+    bool is_repeated = false;  ///< the prompt of the choice before, whose tokens count once
 };
 
 struct AnswerForm {
@@ -31,7 +32,7 @@ struct AnswerForm {
     std::vector<AnswerPrompt> prompts;  ///< of each choice
 };
 
-/// Makes the answer of one request of what the engine tells: one choice for each prompt. Whole answers come
+/// Makes the answer of one request of what the engine tells: its choices. Whole answers come
 /// at the end; streams are events as the text comes. All calls but `finish` come from the thread of the
 /// engine.
 class Answer {

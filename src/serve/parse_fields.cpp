@@ -18,10 +18,12 @@ constexpr JsonBounds kBodyBounds{
 /// Up to here numbers with a point are exact.
 constexpr double kLargestWhole = 9007199254740992.0;
 constexpr size_t kMostStops = 16;
+/// As OpenAI allows.
+constexpr int64_t kMostChoices = 128;
 
 /// They are about accounts, about tools, or about how fast an answer comes, and change no answer of this
 /// server. A `prediction` is a guess of the answer.
-constexpr std::array<std::string_view, 10> kIgnored = {"model",
+constexpr std::array<std::string_view, 11> kIgnored = {"model",
                                                        "user",
                                                        "metadata",
                                                        "store",
@@ -30,6 +32,7 @@ constexpr std::array<std::string_view, 10> kIgnored = {"model",
                                                        "prompt_cache_key",
                                                        "safety_identifier",
                                                        "prompt_cache_retention",
+                                                       "prompt_cache_options",
                                                        "prediction"};
 /// How much a model thinks or says; models that were not trained for it say what they say.
 constexpr std::array<std::string_view, 2> kWishes = {"reasoning_effort", "verbosity"};
@@ -45,9 +48,8 @@ void refuse_unsupported(const JsonCursor& root) {
     for (const char* name : {"tool_choice", "function_call"})
         if (const auto field = root.find(name); field && !is_text(*field, "none") && !is_text(*field, "auto"))
             refuse_field(*field, "tools are not supported by this server: only \"none\" and \"auto\"");
-    for (const char* name : {"n", "best_of"})
-        if (const auto field = root.find(name); field && whole_number(*field, 1, 128) != 1)
-            refuse_field(*field, "several choices for one prompt are not supported: send several requests");
+    if (const auto field = root.find("moderation"))
+        refuse_field(*field, "nothing judges texts here: send the request without it");
     if (const auto field = root.find("suffix"); field && !field->is_empty())
         refuse_field(*field, "text after the completion is not supported");
     for (const char* name : {"audio", "web_search_options"})
@@ -58,6 +60,15 @@ void refuse_unsupported(const JsonCursor& root) {
     if (const auto field = root.find("modalities"))
         for (const JsonCursor& item : field->items())
             if (!is_text(item, "text")) refuse_field(*field, "the model reads and writes text alone");
+}
+
+/// How many choices there are of each prompt.
+int64_t read_choices(const JsonCursor& root) {
+    const auto wanted = root.find("n");
+    const int64_t choices = wanted ? whole_number(*wanted, 1, kMostChoices) : 1;
+    if (const auto field = root.find("best_of"); field && whole_number(*field, 1, kMostChoices) != choices)
+        refuse_field(*field, "all choices that are made are sent: leave it out, or make it as large as n");
+    return choices;
 }
 
 void read_biases(const JsonCursor& field, SamplingOptions& sampling) {
@@ -76,8 +87,8 @@ void read_number(const JsonCursor& root, const char* name, double low, double hi
     if (const auto field = root.find(name)) value = field->real(low, high);
 }
 
-SamplingOptions read_sampling(const JsonCursor& root) {
-    SamplingOptions sampling{.temperature = 1};
+SamplingOptions read_sampling(const JsonCursor& root, const SamplingOptions& usual) {
+    SamplingOptions sampling = usual;
     read_common_sampling(root, sampling);
     read_number(root, "repetition_penalty", 0.01, 100, sampling.repetition_penalty);
     if (const auto field = root.find("logit_bias")) read_biases(*field, sampling);
@@ -147,10 +158,11 @@ void read_body(std::string_view body, const std::function<void(const JsonCursor&
     }
 }
 
-TextRequest read_text_fields(const JsonCursor& root, std::string_view body) {
+TextRequest read_text_fields(const JsonCursor& root, std::string_view body, const SamplingOptions& usual) {
     refuse_unsupported(root);
     TextRequest text;
-    text.sampling = read_sampling(root);
+    text.choices = read_choices(root);
+    text.sampling = read_sampling(root, usual);
     for (const char* name : {"max_tokens", "max_completion_tokens"})
         if (const auto field = root.find(name)) text.max_tokens = whole_number(*field, 0);
     if (const auto field = root.find("seed")) text.seed = static_cast<uint64_t>(whole_number(*field));

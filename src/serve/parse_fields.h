@@ -13,8 +13,9 @@ namespace tessera::serve {
 
 /// Reads a body with `read`, and refuses fields that nobody has asked for. @throws ApiError
 void read_body(std::string_view body, const std::function<void(const JsonCursor& root)>& read);
-/// Reads the fields of TextRequest but `likeliest`. `body`: the text of the document. @throws ApiError
-TextRequest read_text_fields(const JsonCursor& root, std::string_view body);
+/// Reads the fields of TextRequest but `likeliest`. `body`: the text of the document; `usual`: the options of
+/// sampling that it does not have. @throws ApiError
+TextRequest read_text_fields(const JsonCursor& root, std::string_view body, const SamplingOptions& usual);
 /// Reads those that all APIs name alike: temperature, top_p, top_k, min_p, typical_p, frequency_penalty and
 /// presence_penalty. @throws Error
 void read_common_sampling(const JsonCursor& root, SamplingOptions& sampling);

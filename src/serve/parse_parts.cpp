@@ -4,6 +4,7 @@
 #include <string>
 
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "serve/parse_fields.h"
 
@@ -22,8 +23,11 @@ std::string read_content(const JsonCursor& field) {
     std::string text;
     for (const JsonCursor& part : field.items()) {
         const JsonCursor type = part.at("type");
-        if (type.string() != "text") refuse_field(type, "the model reads text alone");
-        text += part.at("text").string();
+        // A refusal is what an assistant has said in place of an answer.
+        if (type.string() != "text" && type.string() != "refusal")
+            refuse_field(type, "the model reads text alone");
+        text += part.at(type.string()).string();
+        (void)part.find("prompt_cache_breakpoint");
     }
     return text;
 }
@@ -58,9 +62,14 @@ ChatMessage read_message(const JsonCursor& item) {
     for (const char* name : {"tool_calls", "function_call"})
         if (const auto calls = item.find(name); calls && !calls->is_empty())
             refuse_field(*calls, "tools are not supported by this server");
-    for (const char* name : {"name", "refusal", "audio", "annotations", "reasoning_content"})
-        (void)item.find(name);
-    message.content = read_content(item.at("content"));
+    for (const char* name : {"audio", "annotations", "reasoning_content"}) (void)item.find(name);
+    const auto refusal = item.find("refusal");
+    const auto content = item.find("content");
+    message.content = !content && refusal ? refusal->string() : read_content(item.at("content"));
+    if (const auto name = item.find("name"))
+        message.fields =
+            nlohmann::json{{"role", message.role}, {"content", message.content}, {"name", name->string()}}
+                .dump();
     return message;
 }
 

@@ -1,5 +1,7 @@
 #include "serve/parse_request.h"
 
+#include <algorithm>
+
 #include <fmt/ranges.h>
 
 #include "serve/parse_fields.h"
@@ -8,11 +10,26 @@
 
 namespace tessera::serve {
 
-CompletionRequest parse_completion(std::string_view body) {
+namespace {
+
+/// A prompt that is null lets the model begin a text.
+std::vector<Prompt> read_wanted_prompts(const JsonCursor& root) {
+    const std::vector<std::string> given = root.keys();
+    const auto prompt = root.find("prompt");
+    if (!prompt && std::ranges::find(given, "prompt") != given.end()) return {std::string()};
+    return read_prompts(root.at("prompt"));
+}
+
+}  // namespace
+
+CompletionRequest parse_completion(std::string_view body, const SamplingOptions& usual) {
     CompletionRequest request;
     read_body(body, [&](const JsonCursor& root) {
-        request.text = read_text_fields(root, body);
-        request.prompts = read_prompts(root.at("prompt"));
+        request.text = read_text_fields(root, body, usual);
+        request.prompts = read_wanted_prompts(root);
+        if (request.prompts.size() * static_cast<size_t>(request.text.choices) > kMostPrompts)
+            root.at("n").fail(fmt::format("is {} for each of {} prompts, expected at most {} choices in all",
+                                          request.text.choices, request.prompts.size(), kMostPrompts));
         request.echoes = root.boolean_or("echo", false);
         if (const auto field = root.find("logprobs"))
             request.text.likeliest = whole_number(*field, 0, kMostLikeliest);
@@ -20,14 +37,16 @@ CompletionRequest parse_completion(std::string_view body) {
     return request;
 }
 
-ChatRequest parse_chat(std::string_view body) {
+ChatRequest parse_chat(std::string_view body, const SamplingOptions& usual) {
     ChatRequest request;
     read_body(body, [&](const JsonCursor& root) {
-        request.text = read_text_fields(root, body);
+        request.text = read_text_fields(root, body, usual);
         const JsonCursor messages = root.at("messages");
         for (const JsonCursor& item : messages.items()) request.messages.push_back(read_message(item));
         if (request.messages.empty()) messages.fail("is empty, expected at least one message");
         request.text.likeliest = read_likeliest(root);
+        if (const auto effort = root.find("reasoning_effort"); effort && effort->string() == "none")
+            request.thinks = false;
         if (const auto field = root.find("chat_template_kwargs"))
             if (const auto thinks = field->find("enable_thinking")) request.thinks = thinks->boolean();
     });

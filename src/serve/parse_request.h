@@ -22,6 +22,7 @@ using Prompt = std::variant<std::string, std::vector<TokenId>>;
 
 /// What /v1/completions and /v1/chat/completions have in common.
 struct TextRequest {
+    int64_t choices = 1;  ///< of each prompt
     std::optional<int64_t> max_tokens;
     SamplingOptions sampling = {.temperature = 1};
     std::optional<uint64_t> seed;  ///< unset: the server draws one
@@ -34,7 +35,7 @@ struct TextRequest {
 
 struct CompletionRequest {
     TextRequest text;
-    std::vector<Prompt> prompts;  ///< at least one; each gets a choice of its own
+    std::vector<Prompt> prompts;  ///< at least one; each gets choices of its own
     bool echoes = false;          ///< the answers begin with their prompts
 };
 
@@ -53,13 +54,14 @@ struct EmbeddingRequest {
     bool truncates = false;             ///< what is too long is cut at its end
 };
 
-/// Prompts of one request: what OpenAI allows.
+/// Prompts of one request, counted for each choice: what OpenAI allows.
 inline constexpr size_t kMostPrompts = 2048;
 
 /// @throws ApiError with status 400 for a body that is no such request, has a field that is not known, or
-/// asks for what the server does not have: tools, several choices, images
-CompletionRequest parse_completion(std::string_view body);
-ChatRequest parse_chat(std::string_view body);
+/// asks for what the server does not have: tools, images
+/// @param usual  the options of sampling where a request says nothing of them
+CompletionRequest parse_completion(std::string_view body, const SamplingOptions& usual = {.temperature = 1});
+ChatRequest parse_chat(std::string_view body, const SamplingOptions& usual = {.temperature = 1});
 EmbeddingRequest parse_embedding(std::string_view body);
 
 }  // namespace tessera::serve

@@ -116,8 +116,8 @@ std::optional<int64_t> read_probabilities(const JsonCursor& root) {
     return wants ? std::optional(likeliest) : std::nullopt;
 }
 
-TextRequest read_responses_text(const JsonCursor& root, std::string_view body) {
-    TextRequest text;
+TextRequest read_responses_text(const JsonCursor& root, std::string_view body, const SamplingOptions& usual) {
+    TextRequest text{.sampling = usual};
     read_common_sampling(root, text.sampling);
     if (const auto field = root.find("seed")) text.seed = static_cast<uint64_t>(whole_number(*field));
     if (const auto field = root.find("max_output_tokens")) text.max_tokens = whole_number(*field, 1);
@@ -161,12 +161,12 @@ Json echo_of(const Json& body, const TextRequest& text) {
 
 }  // namespace
 
-ResponsesRequest parse_responses(std::string_view body) {
+ResponsesRequest parse_responses(std::string_view body, const SamplingOptions& usual) {
     ResponsesRequest request;
     read_body(body, [&](const JsonCursor& root) {
         refuse_kept(root);
         refuse_others(root);
-        request.chat.text = read_responses_text(root, body);
+        request.chat.text = read_responses_text(root, body, usual);
         request.chat.messages = read_input(root);
         for (const std::string_view name : kOfResponses) (void)root.find(name);
     });

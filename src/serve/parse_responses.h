@@ -16,6 +16,6 @@ struct ResponsesRequest {
 
 /// The body of /v1/responses as that of a chat: pure, as parse_request.h.
 /// @throws ApiError as there, and for what needs answers that a server keeps, or tools of OpenAI's own
-ResponsesRequest parse_responses(std::string_view body);
+ResponsesRequest parse_responses(std::string_view body, const SamplingOptions& usual = {.temperature = 1});
 
 }  // namespace tessera::serve

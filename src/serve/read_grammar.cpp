@@ -43,7 +43,9 @@ std::optional<Grammar> read_format(const JsonCursor& field, std::string_view bod
     if (name != "json_schema") type.fail_expected("text, json_object or json_schema");
     const JsonCursor format = field.at("json_schema");
     for (const char* ignored : {"name", "description", "strict"}) (void)format.find(ignored);
-    return read_schema(format.at("schema"), body, {"response_format", "json_schema", "schema"});
+    const auto schema = format.find("schema");
+    return schema ? read_schema(*schema, body, {"response_format", "json_schema", "schema"})
+                  : Grammar::json_object();
 }
 
 }  // namespace
@@ -57,12 +59,21 @@ Grammar read_schema(const JsonCursor& schema, std::string_view body,
 
 std::optional<Grammar> read_grammar(const JsonCursor& root, std::string_view body) {
     std::optional<Grammar> format;
+    const auto once = [&](const JsonCursor& field) {
+        if (format) refuse_field(field, "beside another grammar or schema: send one of them");
+    };
     if (const auto field = root.find("response_format")) format = read_format(*field, body);
-    const auto field = root.find("grammar");
-    if (!field) return format;
-    if (format) refuse_field(*field, "beside a response_format: send one of them");
-    const std::string text = field->string();
-    return read_or_refuse(*field, [&] { return Grammar::gbnf(text); });
+    // llama.cpp's fields.
+    if (const auto field = root.find("json_schema")) {
+        once(*field);
+        format = read_schema(*field, body, {"json_schema"});
+    }
+    if (const auto field = root.find("grammar")) {
+        once(*field);
+        const std::string text = field->string();
+        format = read_or_refuse(*field, [&] { return Grammar::gbnf(text); });
+    }
+    return format;
 }
 
 }  // namespace tessera::serve

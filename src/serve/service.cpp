@@ -38,6 +38,17 @@ uint64_t seed_of_choice(uint64_t seed, uint64_t choice) {
     return mixed ^ (mixed >> 31);
 }
 
+/// Several choices are several texts, of which only the seeds differ. @pre `prompts` has the first one's
+void add_choices(const TextRequest& text, EngineRequest one, std::vector<EngineRequest>& requests,
+                 std::vector<AnswerPrompt>& prompts) {
+    for (int64_t choice = 1; choice < text.choices; ++choice) {
+        requests.push_back(one);
+        prompts.push_back(prompts.back());
+        prompts.back().is_repeated = true;
+    }
+    requests.push_back(std::move(one));
+}
+
 uint64_t draw_seed() {
     std::random_device device;
     return (uint64_t{device()} << 32) | device();
@@ -62,6 +73,7 @@ auto as_api_error(Job&& job) {
 Service::Service(Engine& engine, ServiceSettings settings)
     : engine_(engine),
       settings_(std::move(settings)),
+      usual_sampling_(engine.file().sampling({.temperature = 1})),
       has_chat_(engine.file().has_chat_template()),
       lanes_(std::make_shared<WorkLanes>(kQuickThreads)) {
     if (has_chat_) chat_ends_ = engine.file().chat_ends();
@@ -106,6 +118,9 @@ EngineRequest Service::engine_request(const TextRequest& text) const {
 EngineRequest Service::prompt_request(const TextRequest& text, const Prompt& prompt) const {
     EngineRequest request = engine_request(text);
     request.prompt = as_api_error([&] { return ids_of(prompt); });
+    if (request.prompt.empty())
+        throw ApiError{.message = "prompt: has no token, and the model has none that begins a text",
+                       .param = "prompt"};
     request.max_tokens = text.max_tokens.value_or(kCompletionTokens);
     return request;
 }
@@ -148,7 +163,7 @@ std::optional<llm::ThinkSplit> Service::thoughts_of(const ChatRequest& request,
 }
 
 std::function<void()> Service::complete(std::string_view body, const ReplySink& sink) {
-    const CompletionRequest request = parse_completion(body);
+    const CompletionRequest request = parse_completion(body, usual_sampling_);
     std::vector<EngineRequest> requests;
     std::vector<AnswerPrompt> prompts;
     for (const Prompt& prompt : request.prompts) {
@@ -163,17 +178,18 @@ std::function<void()> Service::complete(std::string_view body, const ReplySink& 
             else
                 prompts.back().characters = count_characters(text);
         }
-        requests.push_back(std::move(one));
+        add_choices(request.text, std::move(one), requests, prompts);
     }
     const bool reports_prompts = request.echoes && request.text.likeliest.has_value();
     return start(request.text, false, std::move(requests), std::move(prompts), reports_prompts, sink);
 }
 
 std::function<void()> Service::chat(std::string_view body, const ReplySink& sink) {
-    const ChatRequest request = parse_chat(body);
+    const ChatRequest request = parse_chat(body, usual_sampling_);
     std::vector<EngineRequest> requests;
-    requests.push_back(chat_request(request));
-    return start(request.text, true, std::move(requests), std::vector<AnswerPrompt>(1), false, sink);
+    std::vector<AnswerPrompt> prompts(1);
+    add_choices(request.text, chat_request(request), requests, prompts);
+    return start(request.text, true, std::move(requests), std::move(prompts), false, sink);
 }
 
 std::function<void()> Service::start_one(const TextRequest& text, EngineRequest request,

@@ -106,6 +106,7 @@ private:
 
     Engine& engine_;
     ServiceSettings settings_;
+    SamplingOptions usual_sampling_;  ///< where a request says nothing: the model's, else OpenAI's
     bool has_chat_;
     std::vector<TokenId> chat_ends_;
     bool thinks_ = false;  ///< the chat template tells of thinking

@@ -11,7 +11,7 @@
 namespace tessera::serve {
 
 std::function<void()> Service::respond(std::string_view body, const ReplySink& sink) {
-    ResponsesRequest request = parse_responses(body);
+    ResponsesRequest request = parse_responses(body, usual_sampling_);
     EngineRequest one = chat_request(request.chat);
     const TextRequest& text = request.chat.text;
     ResponsesForm form{.id = new_id(),

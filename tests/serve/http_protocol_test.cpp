@@ -154,7 +154,7 @@ TEST_F(HttpProtocol, RefusesRequestsThatCannotBeComputed) {
     };
     EXPECT_EQ(error({{"prompt", std::string(129, 'a')}})["code"], "context_length_exceeded");
     EXPECT_THAT(error({{"prompt", {1, 23}}})["message"], HasSubstr("token 23 is not of the vocabulary"));
-    EXPECT_THAT(error({{"prompt", ""}})["message"], HasSubstr("empty prompt"));
+    EXPECT_THAT(error({{"prompt", ""}})["message"], HasSubstr("prompt: has no token"));
     EXPECT_THAT(error({{"prompt", "a"}, {"logit_bias", {{"99", 1}}}})["message"], HasSubstr("token 99"));
     const Answered refused = client.post(
         "/v1/chat/completions",
@@ -231,6 +231,47 @@ TEST_F(HttpProtocol, EveryChoiceHasItsOwnDraws) {
     EXPECT_NE(texts(Json()), texts(Json()));
     const Json alone = {{"prompt", "cab"}, {"max_tokens", 30}, {"temperature", 3}, {"seed", 5}};
     EXPECT_EQ(client.post("/v1/completions", alone).json()["choices"][0]["text"], texts(5).at(0));
+}
+
+TEST_F(HttpProtocol, SeveralChoicesOfOnePrompt) {
+    RunningServer server(artefact(), settings_);
+    Client client(server.port());
+    const Json body = {
+        {"prompt", {"cab", "dad"}}, {"max_tokens", 30}, {"temperature", 3}, {"seed", 5}, {"n", 3}};
+    const Json json = client.post("/v1/completions", body).json();
+    ASSERT_EQ(json["choices"].size(), 6U) << json;
+    std::set<std::string> texts;
+    for (size_t i = 0; i < 6; ++i) {
+        EXPECT_EQ(json["choices"][i]["index"], i);
+        texts.insert(json["choices"][i]["text"]);
+    }
+    EXPECT_EQ(texts.size(), 6U);
+    EXPECT_EQ(json["usage"]["prompt_tokens"], 6) << "those of each prompt count once";
+    EXPECT_EQ(json["usage"]["completion_tokens"], 180);
+
+    Json chat = {{"messages", {{{"role", "user"}, {"content", "cab"}}}},
+                 {"max_tokens", 9},
+                 {"temperature", 0},
+                 {"n", 2},
+                 {"stream", true}};
+    const std::string stream = client.post("/v1/chat/completions", chat).body;
+    EXPECT_THAT(stream, HasSubstr(R"("index":1,"delta":{"role":"assistant","content":""})"));
+    chat["stream"] = false;
+    const Json whole = client.post("/v1/chat/completions", chat).json();
+    ASSERT_EQ(whole["choices"].size(), 2U);
+    EXPECT_EQ(whole["choices"][1]["message"]["content"], greedy("ucaba", 9));
+    EXPECT_EQ(whole["usage"]["prompt_tokens"], 5);
+}
+
+TEST_F(HttpProtocol, RequestsThatSayNothingAreDrawnAsTheModelsFilesSay) {
+    toy_.tokenizer.push_back({"generation_config.json", R"({"do_sample": false})"});
+    toy_.write(artefact());
+    RunningServer server(artefact(), settings_);
+    Client client(server.port());
+    Json body = {{"prompt", "cab"}, {"max_tokens", 30}};
+    EXPECT_EQ(client.post("/v1/completions", body).json()["choices"][0]["text"], greedy("cab", 30));
+    body["temperature"] = 3;
+    EXPECT_NE(client.post("/v1/completions", body).json()["choices"][0]["text"], greedy("cab", 30));
 }
 
 TEST_F(HttpProtocol, TheDrawnTokenIsAmongTheAlternatives) {

@@ -23,11 +23,17 @@ ApiError refusal(Parse parse, const std::string& body) {
     ADD_FAILURE() << "accepted " << body;
     return {};
 }
+CompletionRequest completion(const std::string& body) {
+    return parse_completion(body);
+}
+ChatRequest chat(const std::string& body) {
+    return parse_chat(body);
+}
 ApiError completion_refusal(const std::string& fields) {
-    return refusal(parse_completion, R"({"prompt": "a", )" + fields + "}");
+    return refusal(completion, R"({"prompt": "a", )" + fields + "}");
 }
 ApiError chat_refusal(const std::string& fields) {
-    return refusal(parse_chat, R"({"messages": [{"role": "user", "content": "a"}], )" + fields + "}");
+    return refusal(chat, R"({"messages": [{"role": "user", "content": "a"}], )" + fields + "}");
 }
 
 TEST(ParseRequest, DefaultsOfACompletion) {
@@ -56,12 +62,19 @@ TEST(ParseRequest, GrammarsAndSchemas) {
     EXPECT_TRUE(schema.text.grammar->accepts(R"({"z": 1, "a": null})"));
     EXPECT_FALSE(schema.text.grammar->accepts(R"({"a": null, "z": 1})"));
     EXPECT_FALSE(parse_chat(messages + R"({"type": "text"}})").text.grammar);
+    EXPECT_TRUE(
+        parse_chat(messages + R"({"type": "json_schema", "json_schema": {"name": "n", "schema": null}}})")
+            .text.grammar->accepts("{}"));
     // As clients of llama.cpp write it.
     const ChatRequest other = parse_chat(messages + R"({"type": "json_object", "schema": {"type": "object",
         "properties": {"z": {"type": "integer"}, "a": {"const": null}}, "required": ["z", "a"],
         "additionalProperties": false}}})");
     EXPECT_TRUE(other.text.grammar->accepts(R"({"z": 1, "a": null})"));
     EXPECT_FALSE(other.text.grammar->accepts(R"({"a": null, "z": 1})"));
+    const CompletionRequest alone =
+        parse_completion(R"({"prompt": "a", "json_schema": {"type": "integer", "maximum": 3}})");
+    EXPECT_TRUE(alone.text.grammar->accepts("2"));
+    EXPECT_FALSE(alone.text.grammar->accepts("4"));
 }
 
 TEST(ParseRequest, GrammarsThatAreWrong) {
@@ -75,8 +88,6 @@ TEST(ParseRequest, GrammarsThatAreWrong) {
            "grammar", "send one of them");
     expect(chat_refusal(R"("response_format": {"type": "xml"})"), "response_format.type",
            "json_object or json_schema");
-    expect(chat_refusal(R"("response_format": {"type": "json_schema", "json_schema": {"name": "n"}})"),
-           "response_format.json_schema.schema", "is missing");
     expect(chat_refusal(R"("response_format": {"type": "json_schema", "json_schema": {"schema": {"properties":
                {"d": {"format": "phone"}}}}})"),
            "response_format.json_schema.schema",
@@ -137,12 +148,12 @@ TEST(ParseRequest, WhatTheServerDoesNotHaveIsRefusedByName) {
     expect(chat_refusal(R"("tools": [{"type": "function"}])"), "tools", "tools are not supported");
     expect(chat_refusal(R"("tool_choice": "required")"), "tool_choice", "tools are not supported");
     expect(chat_refusal(R"("modalities": ["text", "audio"])"), "modalities", "text alone");
-    expect(completion_refusal(R"("n": 2)"), "n", "several choices");
-    expect(completion_refusal(R"("best_of": 3)"), "best_of", "several choices");
+    expect(completion_refusal(R"("n": 2, "best_of": 3)"), "best_of", "as large as n");
+    expect(chat_refusal(R"("moderation": {"model": "m"})"), "moderation", "nothing judges texts");
     expect(completion_refusal(R"("suffix": "x")"), "suffix", "not supported");
-    expect(refusal(parse_chat, R"({"messages": [{"role": "tool", "content": "x"}]})"), "messages[0].role",
+    expect(refusal(chat, R"({"messages": [{"role": "tool", "content": "x"}]})"), "messages[0].role",
            "tools are not supported");
-    expect(refusal(parse_chat, R"({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]})"),
+    expect(refusal(chat, R"({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]})"),
            "messages[0].content[0].type", "text alone");
 }
 
@@ -152,13 +163,41 @@ TEST(ParseRequest, WhatOrdinaryClientsSendIsAccepted) {
           R"("audio": null)", R"("web_search_options": null)", R"("a_field_of_tomorrow": null)",
           R"("top_logprobs": 0)", R"("logprobs": null, "top_logprobs": null)",
           R"("functions": [], "function_call": "none")",
-          R"("prediction": {"type": "content", "content": "a guess"})", R"("n": 1.0, "stop": null)",
+          R"("prediction": {"type": "content", "content": "a guess"})", R"("n": 2.0, "stop": null)",
+          R"("moderation": null, "prompt_cache_options": {"mode": "implicit"})",
           R"("modalities": ["text"], "logit_bias": {}, "stop": [], "seed": null, "max_tokens": null)",
           R"("response_format": null, "stream_options": null, "tools": null, "tool_choice": "auto")"})
         (void)parse_chat(R"({"messages": [{"role": "user", "content": "a"}], )" + std::string(fields) + "}");
     EXPECT_EQ(chat_refusal(R"("audio": {"voice": "x"})").param, "audio");
     EXPECT_EQ(chat_refusal(R"("web_search_options": {})").param, "web_search_options");
     EXPECT_EQ(chat_refusal(R"("reasoning_effort": 3)").param, "reasoning_effort");
+}
+
+TEST(ParseRequest, WhatTheModelIsAskedToBegin) {
+    EXPECT_THAT(parse_completion(R"({"prompt": null})").prompts, ElementsAre(Prompt("")));
+    EXPECT_EQ(refusal(completion, "{}").param, "prompt");
+}
+
+TEST(ParseRequest, SeveralChoices) {
+    EXPECT_EQ(parse_completion(R"({"prompt": "a"})").text.choices, 1);
+    EXPECT_EQ(parse_completion(R"({"prompt": "a", "n": 3, "best_of": 3})").text.choices, 3);
+    EXPECT_EQ(chat_refusal(R"("n": 0)").param, "n");
+    EXPECT_EQ(chat_refusal(R"("n": 129)").param, "n");
+    std::string many = R"({"n": 128, "prompt": ["a")";
+    for (int i = 0; i < 16; ++i) many += ", \"a\"";
+    EXPECT_THAT(refusal(completion, many + "]}").message, HasSubstr("at most 2048 choices in all"));
+}
+
+TEST(ParseRequest, MessagesOfEveryForm) {
+    const ChatRequest request = parse_chat(R"({"reasoning_effort": "none", "messages": [
+        {"role": "user", "name": "Ann", "content": [
+            {"type": "text", "text": "a", "prompt_cache_breakpoint": {"mode": "explicit"}}]},
+        {"role": "assistant", "content": null, "refusal": "No."},
+        {"role": "assistant", "content": [{"type": "refusal", "refusal": "Never."}]}]})");
+    EXPECT_THAT(request.messages,
+                ElementsAre(ChatMessage{"user", "a", R"({"content":"a","name":"Ann","role":"user"})"},
+                            ChatMessage{"assistant", "No."}, ChatMessage{"assistant", "Never."}));
+    EXPECT_EQ(request.thinks, false);
 }
 
 TEST(ParseRequest, WholeNumbersHoweverTheyAreWritten) {
@@ -190,19 +229,19 @@ TEST(ParseRequest, WrongFieldsAreNamed) {
     expect(completion_refusal(R"("logprobs": 21)"), "logprobs");
     expect(completion_refusal(R"("streams": true)"), "streams");
     expect(chat_refusal(R"("top_logprobs": 2)"), "top_logprobs");
-    expect(refusal(parse_completion, R"({"prompt": []})"), "prompt");
-    expect(refusal(parse_completion, R"({"prompt": [-1]})"), "prompt[0]");
-    expect(refusal(parse_chat, R"({"messages": []})"), "messages");
-    expect(refusal(parse_chat, R"({"messages": [{"role": "robot", "content": "x"}]})"), "messages[0].role");
-    expect(refusal(parse_chat, R"({"messages": [{"role": "user"}]})"), "messages[0].content");
+    expect(refusal(completion, R"({"prompt": []})"), "prompt");
+    expect(refusal(completion, R"({"prompt": [-1]})"), "prompt[0]");
+    expect(refusal(chat, R"({"messages": []})"), "messages");
+    expect(refusal(chat, R"({"messages": [{"role": "robot", "content": "x"}]})"), "messages[0].role");
+    expect(refusal(chat, R"({"messages": [{"role": "user"}]})"), "messages[0].content");
 }
 
 TEST(ParseRequest, BodiesThatAreNoObjects) {
     for (const char* body : {"", "{", "[]", "1", "{\"prompt\": \"a\", \"prompt\": \"b\"}", "\xff", "{}"}) {
-        EXPECT_EQ(refusal(parse_completion, body).status, 400) << body;
-        EXPECT_EQ(refusal(parse_chat, body).status, 400) << body;
+        EXPECT_EQ(refusal(completion, body).status, 400) << body;
+        EXPECT_EQ(refusal(chat, body).status, 400) << body;
     }
-    EXPECT_EQ(refusal(parse_chat, std::string(100'000, '[')).status, 400);
+    EXPECT_EQ(refusal(chat, std::string(100'000, '[')).status, 400);
 }
 
 TEST(ParseRequest, ErrorsAreInTheFormOfOpenAi) {
