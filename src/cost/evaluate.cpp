@@ -32,14 +32,20 @@ double Evaluator::barrier_seconds() const {
 }
 
 Evaluator::Part Evaluator::part(const TiledKernel& kernel, size_t at) {
-    Part part;
-    const lowering::TiledOperator& tiled = kernel.operators[at];
+    return parts(kernel)[at];
+}
+
+std::vector<Evaluator::Part> Evaluator::parts(const TiledKernel& kernel) {
+    std::vector<Part> parts(kernel.operators.size());
     for (size_t p = 0; p < points_.size(); ++p) {
         const OfKernel here(*this, kernel, p);
-        part.extents.push_back(number_of_extents(tiled.op, here.extents(tiled, tiled.loops.size())));
-        part.executions.push_back(here.executions(tiled, tiled.loops.size()));
+        for (size_t at = 0; at < parts.size(); ++at) {
+            const lowering::TiledOperator& tiled = kernel.operators[at];
+            parts[at].extents.push_back(number_of_extents(tiled.op, here.extents(tiled, tiled.loops.size())));
+            parts[at].executions.push_back(here.executions(tiled, tiled.loops.size()));
+        }
     }
-    return part;
+    return parts;
 }
 
 double Evaluator::compute(const Part& part, int leaf) {

@@ -91,6 +91,8 @@ public:
         std::vector<double> executions;
     };
     Part part(const lowering::TiledKernel& kernel, size_t at);
+    /// Those of all operators, in their order.
+    std::vector<Part> parts(const lowering::TiledKernel& kernel);
     const std::vector<int64_t>& extents(int op, int number) const {
         return operators_[static_cast<size_t>(op)].extents[static_cast<size_t>(number)];
     }
@@ -102,6 +104,7 @@ private:
     struct Tensor {
         int storage;                             ///< equal numbers lie at the same place
         std::vector<std::vector<int>> accesses;  ///< iterators of each
+        std::vector<int> iterators;              ///< of all of them
         double bytes_each;                       ///< of an element
         bool is_result;
         bool is_constant;   ///< or a state
@@ -131,7 +134,9 @@ private:
         int op, family;
         plan::Leaf leaf;
         CostModel::PricedLeaf priced;
-        std::set<int> streamed;                       ///< tensors that a product waits for
+        std::set<int> streamed;  ///< tensors that a product waits for
+        int n;                   ///< of a product: the iterator of its columns; -1: it is none
+        int64_t columns;         ///< that it computes side by side
         std::vector<std::optional<LeafCost>> prices;  ///< by number of extents
     };
     class OfKernel;

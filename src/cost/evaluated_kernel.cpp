@@ -6,7 +6,6 @@
 
 #include "cost/stopped_loops.h"
 #include "ir/iterator_use.h"
-#include "kernels/parameters.h"
 #include "support/error.h"
 
 namespace tessera::cost {
@@ -50,11 +49,16 @@ std::vector<int64_t> Evaluator::OfKernel::extents(const TiledOperator& tiled, si
 }
 
 void Evaluator::OfKernel::tabulate() {
-    extents_.clear();
-    first_extent_.clear();
-    touches_.clear();
+    size_t extents = 0, tensors = 0;
+    places_.reserve(kernel_.operators.size());
     for (const TiledOperator& tiled : kernel_.operators) {
-        first_extent_.push_back(extents_.size());
+        places_.push_back({extents, 0});
+        extents += (tiled.loops.size() + 1) * tiled.ranges.size();
+        tensors += facts(tiled).tensors.size();
+    }
+    extents_.reserve(extents);
+    touches_.reserve(tensors);
+    for (const TiledOperator& tiled : kernel_.operators) {
         for (size_t depth = 0; depth <= tiled.loops.size(); ++depth)
             for (size_t x = 0; x < tiled.ranges.size(); ++x) extents_.push_back(extent(tiled, x, depth));
         for (const Tensor& tensor : facts(tiled).tensors)
@@ -62,6 +66,19 @@ void Evaluator::OfKernel::tabulate() {
     }
     std::ranges::sort(touches_);
     touches_.erase(std::unique(touches_.begin(), touches_.end()), touches_.end());
+}
+
+void Evaluator::OfKernel::tabulate_bytes() {
+    size_t count = 0;
+    for (const TiledOperator& tiled : kernel_.operators) {
+        places_[number_of(tiled)].bytes = count;
+        count += (tiled.loops.size() + 1) * facts(tiled).tensors.size();
+    }
+    bytes_.reserve(count);
+    for (const TiledOperator& tiled : kernel_.operators)
+        for (size_t depth = 0; depth <= tiled.loops.size(); ++depth)
+            for (size_t t = 0; t < facts(tiled).tensors.size(); ++t)
+                bytes_.push_back(bytes(tiled, t, within(tiled, depth)));
 }
 
 double Evaluator::OfKernel::executions(const TiledOperator& tiled, size_t depth) const {
@@ -72,14 +89,17 @@ double Evaluator::OfKernel::executions(const TiledOperator& tiled, size_t depth)
 
 Evaluation Evaluator::OfKernel::evaluate(std::span<const int> leaves, const std::vector<bool>& is_tile) {
     tabulate();
+    tabulate_bytes();
     measure_footprints();
-    Evaluation sum;
+    Evaluation sum, here;
     sum.levels.resize(evaluator_.capacity_.size());
+    std::vector<int64_t> of_call;
     size_t farthest = 0;
     for (size_t i = 0; i < kernel_.operators.size(); ++i) {
         const TiledOperator& tiled = kernel_.operators[i];
         const plan::Leaf& leaf = evaluator_.leaf(leaves[i]);
-        std::vector<int64_t> of_call = extents(tiled, tiled.loops.size());
+        const Extents innermost = within(tiled, tiled.loops.size());
+        of_call.assign(innermost.begin(), innermost.end());
         if (leaf.kernel->combines_parts) only_parts(tiled.op, of_call);
         const LeafCost& price = evaluator_.price(leaves[i], evaluator_.number_of_extents(tiled.op, of_call));
         if (!price.why_infinite.empty() && sum.why_infinite.empty())
@@ -88,11 +108,12 @@ Evaluation Evaluator::OfKernel::evaluate(std::span<const int> leaves, const std:
                             price.why_infinite);
         const Definition& definition =
             *evaluator_.links_.operators[static_cast<size_t>(tiled.op)].node->definition();
-        const std::set<int>& streamed = evaluator_.leaves_[static_cast<size_t>(leaves[i])].streamed;
-        Evaluation here;
-        here.levels.resize(sum.levels.size());
-        farthest = std::max(farthest,
-                            transfer(tiled, leaf, definition, streamed, price.stall_per_byte, is_tile, here));
+        const NumberedLeaf& numbered = evaluator_.leaves_[static_cast<size_t>(leaves[i])];
+        const std::set<int>& streamed = numbered.streamed;
+        here.stalls = 0;
+        here.levels.assign(sum.levels.size(), 0);
+        farthest =
+            std::max(farthest, transfer(tiled, numbered, definition, price.stall_per_byte, is_tile, here));
         // A product's time holds with its data in the near level, that of other operators with it in L1.
         double waiting = 0;
         for (size_t level = 0; level < sum.levels.size(); ++level) {
@@ -136,6 +157,10 @@ void Evaluator::OfKernel::for_each_touched(
 }
 
 double Evaluator::OfKernel::buffer_bytes(const std::vector<bool>& is_tile) {
+    if (std::ranges::none_of(kernel_.operators, [&](const TiledOperator& tiled) {
+            return is_tile[static_cast<size_t>(tiled.op)];
+        }))
+        return 0;
     tabulate();
     double sum = 0;
     for (const TiledOperator& tiled : kernel_.operators) {
@@ -155,18 +180,18 @@ double Evaluator::OfKernel::bytes(const TiledOperator& tiled, size_t tensor, Ext
 
 void Evaluator::OfKernel::measure_footprints() {
     footprints_.assign(kernel_.loops.size() + 1, 0);
-    std::vector<double> touched(evaluator_.storages_.size());  // 0: not yet
-    std::vector<int> order;
+    std::pmr::vector<double> touched(evaluator_.storages_.size(), &memory_);  // 0: not yet
+    std::pmr::vector<int> order(&memory_);
+    order.reserve(touches_.size());
     for (size_t loop = 0; loop <= kernel_.loops.size(); ++loop) {
         const bool is_whole = loop == kernel_.loops.size();
         for (const TiledOperator& tiled : kernel_.operators) {
             const auto at = std::ranges::find(tiled.loops, static_cast<int>(loop));
             if (!is_whole && at == tiled.loops.end()) continue;
-            const Extents inside =
-                within(tiled, is_whole ? 0 : static_cast<size_t>(at - tiled.loops.begin()) + 1);
+            const size_t depth = is_whole ? 0 : static_cast<size_t>(at - tiled.loops.begin()) + 1;
             for (size_t t = 0; t < facts(tiled).tensors.size(); ++t) {
                 const int storage = facts(tiled).tensors[t].storage;
-                const double size = bytes(tiled, t, inside);
+                const double size = bytes_within(tiled, t, depth);
                 double& most = touched[static_cast<size_t>(storage)];
                 if (most == 0) order.push_back(storage);
                 most = std::max(most, size);
@@ -179,9 +204,8 @@ void Evaluator::OfKernel::measure_footprints() {
 }
 
 bool Evaluator::OfKernel::runs_with(const TiledOperator& tiled, const Tensor& tensor, int loop) const {
-    return std::ranges::any_of(tensor.accesses, [&](const std::vector<int>& access) {
-        return std::ranges::any_of(access, [&](int x) { return lowering::changes(kernel_, loop, tiled, x); });
-    });
+    return std::ranges::any_of(tensor.iterators,
+                               [&](int x) { return lowering::changes(kernel_, loop, tiled, x); });
 }
 
 bool Evaluator::OfKernel::folds(const TiledOperator& tiled, int loop) const {
@@ -192,20 +216,13 @@ bool Evaluator::OfKernel::folds(const TiledOperator& tiled, int loop) const {
 }
 
 template <typename Move>
-void Evaluator::OfKernel::transfer_inside(const TiledOperator& tiled, const plan::Leaf& leaf,
-                                          const Definition& definition, size_t t, Extents extents,
-                                          const Move& move) const {
-    if (!leaf.kernel->product.n || !leaf.is_given(*leaf.kernel->product.n)) return;
-    const int n = plan::iterator_of(definition, leaf, *leaf.kernel->product.n);
-    const Tensor& tensor = facts(tiled).tensors[t];
-    for (const std::vector<int>& access : tensor.accesses)
-        if (contains(access, n)) return;
-    const auto columns = std::max<int64_t>(
-        1, leaf.number(kernels::parameter::kLanes) * leaf.number(kernels::parameter::kGroups));
-    const int64_t all = extents[static_cast<size_t>(n)];
+void Evaluator::OfKernel::transfer_inside(const TiledOperator& tiled, const NumberedLeaf& leaf, size_t t,
+                                          Extents extents, const Move& move) const {
+    if (leaf.n < 0 || contains(facts(tiled).tensors[t].iterators, leaf.n)) return;
+    const int64_t all = extents[static_cast<size_t>(leaf.n)], columns = leaf.columns;
     if (all <= columns) return;
     std::vector<int64_t> group(extents.begin(), extents.end());
-    group[static_cast<size_t>(n)] = columns;
+    group[static_cast<size_t>(leaf.n)] = columns;
     double footprint = 0;
     for (size_t other = 0; other < facts(tiled).tensors.size(); ++other)
         footprint += bytes(tiled, other, group);
@@ -214,11 +231,13 @@ void Evaluator::OfKernel::transfer_inside(const TiledOperator& tiled, const plan
     move(evaluator_.level_of(footprint), again * bytes(tiled, t, extents));
 }
 
-size_t Evaluator::OfKernel::transfer(const TiledOperator& tiled, const plan::Leaf& leaf,
-                                     const Definition& definition, const std::set<int>& streamed,
-                                     double stall, const std::vector<bool>& is_tile, Evaluation& sum) const {
+size_t Evaluator::OfKernel::transfer(const TiledOperator& tiled, const NumberedLeaf& numbered,
+                                     const Definition& definition, double stall,
+                                     const std::vector<bool>& is_tile, Evaluation& sum) const {
+    const plan::Leaf& leaf = numbered.leaf;
     size_t farthest = 0;
-    const Extents innermost = within(tiled, tiled.loops.size());
+    const size_t depth = tiled.loops.size();
+    const Extents innermost = within(tiled, depth);
     for (size_t t = 0; t < facts(tiled).tensors.size(); ++t) {
         const Tensor& tensor = facts(tiled).tensors[t];
         if (definition.tensors[t].role == Role::kIndex) continue;
@@ -226,12 +245,12 @@ size_t Evaluator::OfKernel::transfer(const TiledOperator& tiled, const plan::Lea
             const double parts =
                 static_cast<double>(evaluator_.workers_) * facts(tiled).points[point_].whole[t];
             if (tensor.is_result)
-                sum.levels[evaluator_.level_of(parts)] += executions(tiled, tiled.loops.size()) *
+                sum.levels[evaluator_.level_of(parts)] += executions(tiled, depth) *
                                                           static_cast<double>(evaluator_.workers_) *
-                                                          bytes(tiled, t, innermost);
+                                                          bytes_within(tiled, t, depth);
             continue;
         }
-        const bool is_streamed = streamed.contains(static_cast<int>(t));
+        const bool is_streamed = numbered.streamed.contains(static_cast<int>(t));
         const auto move = [&](size_t level, double bytes) {
             // A line that is written to memory is read first, and the store waits for it.
             const bool is_read_first = tensor.is_result && level + 1 == sum.levels.size();
@@ -246,8 +265,7 @@ size_t Evaluator::OfKernel::transfer(const TiledOperator& tiled, const plan::Lea
             first = common_loops(tiled, tensor);
             const double footprint =
                 first == 0 ? footprints_.back() : footprints_[static_cast<size_t>(tiled.loops[first - 1])];
-            move(evaluator_.level_of(footprint),
-                 executions(tiled, first) * bytes(tiled, t, within(tiled, first)));
+            move(evaluator_.level_of(footprint), executions(tiled, first) * bytes_within(tiled, t, first));
         } else {
             const double whole = facts(tiled).points[point_].whole[t];
             double share = 1;
@@ -256,13 +274,13 @@ size_t Evaluator::OfKernel::transfer(const TiledOperator& tiled, const plan::Lea
             move(found_in             ? found_in(tensor)
                  : tensor.is_constant ? evaluator_.constants_
                                       : evaluator_.level_of(whole),
-                 share * tensor.lines_read(innermost) * bytes(tiled, t, within(tiled, 0)));
+                 share * tensor.lines_read(innermost) * bytes_within(tiled, t, 0));
         }
         for (size_t j = first; j < tiled.loops.size(); ++j) {
             const int loop = tiled.loops[j];
             if (runs_with(tiled, tensor, loop)) continue;
             const double again = (trips_[static_cast<size_t>(loop)] - 1) * executions(tiled, j) *
-                                 bytes(tiled, t, within(tiled, j + 1));
+                                 bytes_within(tiled, t, j + 1);
             const size_t level = evaluator_.level_of(footprints_[static_cast<size_t>(loop)]);
             move(level, again);
             // A product that is folded in parts is loaded before each and stored behind it. The table has
@@ -270,7 +288,7 @@ size_t Evaluator::OfKernel::transfer(const TiledOperator& tiled, const plan::Lea
             if (tensor.is_result && leaf.kernel->product.n && folds(tiled, loop))
                 sum.stalls += 2 * again * rate(level);
         }
-        transfer_inside(tiled, leaf, definition, t, innermost, move);
+        transfer_inside(tiled, numbered, t, innermost, move);
     }
     return farthest;
 }

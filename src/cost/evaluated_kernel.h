@@ -1,8 +1,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <functional>
-#include <map>
+#include <memory_resource>
 #include <set>
 #include <span>
 
@@ -10,11 +11,13 @@
 
 namespace tessera::cost {
 
-/// A kernel at one point.
+/// A kernel at one point. What it notes lies in the object itself, since a search makes millions of them.
 class Evaluator::OfKernel {
 public:
     OfKernel(Evaluator& evaluator, const lowering::TiledKernel& kernel, size_t point)
         : evaluator_(evaluator), kernel_(kernel), point_(point) {
+        for (auto* by_loop : {&trips_, &shares_}) by_loop->reserve(kernel.loops.size());
+        sizes_.reserve(kernel.loops.size());
         for (size_t l = 0; l < kernel.loops.size(); ++l) {
             const lowering::TiledLoop& loop = kernel.loops[l];
             const int64_t around =
@@ -67,16 +70,22 @@ private:
 
     /// Bytes of a tensor with these extents of the iterators.
     double bytes(const lowering::TiledOperator& tiled, size_t tensor, Extents extents) const;
+    /// Within one trip of the operator's first `depth` loops. @pre tabulated, with bytes
+    double bytes_within(const lowering::TiledOperator& tiled, size_t tensor, size_t depth) const {
+        const Places& at = places_[number_of(tiled)];
+        return bytes_[at.bytes + depth * facts(tiled).tensors.size() + tensor];
+    }
 
     /// Extents of all operators at all depths, and who touches which storage: each is asked for many times.
     void tabulate();
+    void tabulate_bytes();
     size_t number_of(const lowering::TiledOperator& tiled) const {
         return static_cast<size_t>(&tiled - kernel_.operators.data());
     }
     /// As `extents`. @pre tabulated
     Extents within(const lowering::TiledOperator& tiled, size_t depth) const {
         const size_t iterators = tiled.ranges.size();
-        return {extents_.data() + first_extent_[number_of(tiled)] + depth * iterators, iterators};
+        return {extents_.data() + places_[number_of(tiled)].extents + depth * iterators, iterators};
     }
 
     /// What one trip of each loop touches, each storage once; and the whole kernel.
@@ -90,15 +99,15 @@ private:
     bool folds(const lowering::TiledOperator& tiled, int loop) const;
 
     /// Adds what the operator moves to the levels. @return the farthest level that it reads from
-    size_t transfer(const lowering::TiledOperator& tiled, const plan::Leaf& leaf,
-                    const Definition& definition, const std::set<int>& streamed, double stall,
-                    const std::vector<bool>& is_tile, Evaluation& sum) const;
+    size_t transfer(const lowering::TiledOperator& tiled, const NumberedLeaf& numbered,
+                    const Definition& definition, double stall, const std::vector<bool>& is_tile,
+                    Evaluation& sum) const;
 
     /// A product goes over groups of columns outside and over blocks of rows inside: what no column indexes
     /// is read again for every group of them, behind all rows and a panel of the others.
     template <typename Move>
-    void transfer_inside(const lowering::TiledOperator& tiled, const plan::Leaf& leaf,
-                         const Definition& definition, size_t t, Extents extents, const Move& move) const;
+    void transfer_inside(const lowering::TiledOperator& tiled, const NumberedLeaf& leaf, size_t t,
+                         Extents extents, const Move& move) const;
 
     /// Number of loops around both the operator and the others that make or read the tensor. @pre tabulated
     size_t common_loops(const lowering::TiledOperator& tiled, const Tensor& tensor) const;
@@ -106,18 +115,25 @@ private:
     Evaluator& evaluator_;
     const lowering::TiledKernel& kernel_;
     const size_t point_;
-    std::vector<int64_t> sizes_;        ///< by loop: values of one trip
-    std::vector<double> trips_;         ///< by loop: of the worker with most
-    std::vector<double> shares_;        ///< by loop: those of all trips
-    std::vector<double> footprints_;    ///< by loop: bytes of one trip; last: of the kernel
-    std::vector<int64_t> extents_;      ///< of each operator's iterators, by depth
-    std::vector<size_t> first_extent_;  ///< by operator: of the first depth, in `extents_`
+    /// Enough for kernels of a dozen operators; larger ones take more from the heap.
+    std::array<std::byte, size_t{16} << 10> room_;
+    std::pmr::monotonic_buffer_resource memory_{room_.data(), room_.size()};
+    std::pmr::vector<int64_t> sizes_{&memory_};      ///< by loop: values of one trip
+    std::pmr::vector<double> trips_{&memory_};       ///< by loop: of the worker with most
+    std::pmr::vector<double> shares_{&memory_};      ///< by loop: those of all trips
+    std::pmr::vector<double> footprints_{&memory_};  ///< by loop: bytes of one trip; last: of the kernel
+    std::pmr::vector<int64_t> extents_{&memory_};    ///< of each operator's iterators, by depth
+    std::pmr::vector<double> bytes_{&memory_};       ///< of each operator's tensors, by depth
+    struct Places {
+        size_t extents, bytes;  ///< where those of the first depth begin
+    };
+    std::pmr::vector<Places> places_{&memory_};  ///< by operator
     struct Touch {
         int storage;
         size_t op;  ///< in the kernel
         auto operator<=>(const Touch&) const = default;
     };
-    std::vector<Touch> touches_;  ///< in ascending order
+    std::pmr::vector<Touch> touches_{&memory_};  ///< in ascending order
 };
 
 }  // namespace tessera::cost

@@ -3,6 +3,8 @@
 #include <map>
 
 #include "cost/evaluate.h"
+#include "ir/iterator_use.h"
+#include "kernels/parameters.h"
 #include "lowering/tensor_layouts.h"
 
 namespace tessera::cost {
@@ -31,6 +33,7 @@ Evaluator::Evaluator(const lowering::LoweringInput& input, const lowering::Block
             if (is_new) storages_.push_back(base);
             Tensor tensor{.storage = storage_at->second,
                           .accesses = {},
+                          .iterators = {},
                           .bytes_each = bits(decl.type) / 8.0,
                           .is_result = decl.role == Role::kOut || decl.role == Role::kUpdate,
                           .is_constant = kind == ValueKind::kConstant || kind == ValueKind::kState};
@@ -39,6 +42,8 @@ Evaluator::Evaluator(const lowering::LoweringInput& input, const lowering::Block
                 lanes.emplace(lane.axis, 1).first->second *= lane.factor;
             for (const auto& access : accesses(definition, t)) {
                 tensor.accesses.push_back(iterators_in(access));
+                for (const int x : tensor.accesses.back())
+                    if (!contains(tensor.iterators, x)) tensor.iterators.push_back(x);
                 for (const auto& [axis, factor] : lanes)
                     if (const auto* x = std::get_if<IteratorRef>(&access[static_cast<size_t>(axis)]->node))
                         tensor.lanes.emplace_back(x->index, factor);
@@ -95,11 +100,15 @@ int Evaluator::number_of(int op, const plan::Leaf& leaf) {
     for (const plan::Parameter& parameter : leaf.kernel->parameters)
         if (parameter.is_of_block) like.reset(parameter);
     const Definition& definition = *links_.operators[static_cast<size_t>(op)].node->definition();
+    const plan::Parameter* const n = leaf.kernel->product.n;
     leaves_.push_back({op,
                        families_.emplace(plan::print(like), static_cast<int>(families_.size())).first->second,
                        leaf,
                        model_.priced(definition, leaf, facts.layouts),
                        leaf.kernel->streamed ? leaf.kernel->streamed(definition, leaf) : std::set<int>{},
+                       n && leaf.is_given(*n) ? plan::iterator_of(definition, leaf, *n) : -1,
+                       std::max<int64_t>(1, leaf.number(kernels::parameter::kLanes) *
+                                                leaf.number(kernels::parameter::kGroups)),
                        {}});
     return static_cast<int>(leaves_.size()) - 1;
 }
@@ -112,9 +121,11 @@ size_t Evaluator::level_of(double bytes) const {
 
 int Evaluator::number_of_extents(int op, const std::vector<int64_t>& extents) {
     Operator& facts = operators_[static_cast<size_t>(op)];
-    const auto [at, is_new] = facts.numbers.emplace(extents, static_cast<int>(facts.extents.size()));
-    if (is_new) facts.extents.push_back(extents);
-    return at->second;
+    if (const auto known = facts.numbers.find(extents); known != facts.numbers.end()) return known->second;
+    const auto number = static_cast<int>(facts.extents.size());
+    facts.numbers.emplace(extents, number);
+    facts.extents.push_back(extents);
+    return number;
 }
 
 const LeafCost& Evaluator::price(int leaf, int extents) {

@@ -130,7 +130,10 @@ private:
     }
 
     int number_of(const Index& extent) {
-        return numbers_.emplace(movement::print(extent), static_cast<int>(numbers_.size())).first->second;
+        const auto [at, is_new] =
+            numbers_.emplace(movement::print(extent), static_cast<int>(numbers_.size()));
+        if (is_new) out_.extents.push_back(at->first);
+        return at->second;
     }
 
     Storage storage_;

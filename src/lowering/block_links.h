@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -46,7 +47,8 @@ struct BlockLinks {
             return node->definition()->iterators[static_cast<size_t>(x)].is_reduction;
         }
     };
-    std::vector<Operator> operators;  ///< in the order of the block; no views
+    std::vector<Operator> operators;   ///< in the order of the block; no views
+    std::vector<std::string> extents;  ///< by number, as expressions of the symbols
 
     /// Position of the operator of this name; -1 if there is none.
     int find(std::string_view name) const;

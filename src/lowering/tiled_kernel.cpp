@@ -42,10 +42,15 @@ private:
         if (out_.problem.empty()) out_.problem = std::move(why);
     }
 
-    PartRanges whole(int o) const {
-        PartRanges ranges;
+    void make_whole(int o, PartRanges& ranges) const {
+        ranges.clear();
+        ranges.reserve(op(o).largest.size());
         for (size_t x = 0; x < op(o).largest.size(); ++x)
             ranges.push_back({-1, op(o).largest[x], op(o).extent[x]});
+    }
+    PartRanges whole(int o) const {
+        PartRanges ranges;
+        make_whole(o, ranges);
         return ranges;
     }
 
@@ -101,7 +106,7 @@ private:
     void require(const std::vector<int>& inside, const PartRanges& of_root) {
         ++level_;
         for (const int o : inside) {
-            part(o).ranges = whole(o);
+            make_whole(o, part(o).ranges);
             part(o).is_known.assign(part(o).ranges.size(), 0);
             part(o).level = level_;
         }

@@ -44,7 +44,8 @@ plan::SpecialisationPlan without_replacement(const plan::SpecialisationPlan& spe
 class BlockSearch {
 public:
     BlockSearch(const lowering::LoweringInput& input, const BlockView& view,
-                const std::set<const Node*>& alone, const PlannerOptions& options)
+                const std::set<const Node*>& alone, const PlannerOptions& options,
+                schedule::KnownKernels& known)
         : view_(view),
           options_(options),
           plain_(without_replacement(input.specialisation, view.block(), input.graph)),
@@ -89,7 +90,8 @@ public:
         }
         fix_stated(options.stated, input.specialisation.name, context_);
         context_.limits = options.limits;
-        context_.kinds = schedule::operator_kinds(input_, context_);
+        context_.known = &known;
+        context_.kinds = schedule::operator_kinds(input_, context_, known);
     }
 
     BlockSchedule run() {
@@ -207,9 +209,10 @@ private:
 }  // namespace
 
 BlockSchedule search_block(const lowering::LoweringInput& input, const BlockView& view,
-                           const std::set<const Node*>& alone, const PlannerOptions& options) {
+                           const std::set<const Node*>& alone, const PlannerOptions& options,
+                           schedule::KnownKernels& known) {
     TESSERA_CHECK(options.costs);
-    return BlockSearch(input, view, alone, options).run();
+    return BlockSearch(input, view, alone, options, known).run();
 }
 
 }  // namespace tessera::planner

@@ -6,6 +6,7 @@
 
 #include "planner/default_planner.h"
 #include "planner/grouping.h"
+#include "schedule/known_kernels.h"
 #include "schedule/search.h"
 
 namespace tessera::planner {
@@ -31,8 +32,10 @@ struct BlockSchedule {
 
 /// Searches the kernels of a block: what they fuse, their loops, tiles and leaves (schedule/search.h).
 /// @param alone operators that stay kernels of their own
+/// @param known kernels of the same specialisation that were solved; those that the search solves are added
 /// @pre places of the block's values are chosen for kernels of one operator each
 BlockSchedule search_block(const lowering::LoweringInput& input, const BlockView& view,
-                           const std::set<const Node*>& alone, const PlannerOptions& options);
+                           const std::set<const Node*>& alone, const PlannerOptions& options,
+                           schedule::KnownKernels& known);
 
 }  // namespace tessera::planner

@@ -109,7 +109,7 @@ private:
         std::set<const Node*> alone;
         while (true) {
             places_.choose(view, lone);
-            BlockSchedule found = search_block(input_, view, alone, options_);
+            BlockSchedule found = search_block(input_, view, alone, options_, known_);
             const std::vector<Group> groups = found.groups();
             places_.choose(view, groups);
             if (const auto group = places_.group_in_the_way(view, groups)) {
@@ -214,6 +214,7 @@ private:
     const PlannerOptions& options_;
     lowering::LoweringInput input_;
     Places places_;
+    schedule::KnownKernels known_;
 };
 
 }  // namespace

@@ -40,6 +40,7 @@ struct BlockContext {
     KernelLimits limits = {};
     /// Kinds of the operators; none: no kernel is taken for another one.
     std::vector<OperatorKind> kinds = {};
+    KnownKernels* known = nullptr;  ///< with kinds: kernels that were solved for this block or others
     /// A leaf of each operator that lowers wherever any does.
     std::vector<int> plain_leaves = {};
     /// Whether the nest lowers with these leaves, some of its results being tiles: whether micro-kernels find

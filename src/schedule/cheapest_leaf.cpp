@@ -8,15 +8,14 @@
 namespace tessera::schedule {
 
 CheapestLeaf cheapest_leaf(BlockContext& block, const lowering::TiledKernel& kernel, size_t at,
-                           const std::vector<bool>& is_tile) {
-    const LeafMemo::Kind kind = LeafMemo::kind_of(block.links, kernel, at, is_tile);
-    const cost::Evaluator::Part part = block.evaluator.part(kernel, at);
-    std::vector<int64_t> key = kind;
+                           const cost::Evaluator::Part& part, const std::vector<bool>& is_tile) {
+    LeafMemo::Kind key = LeafMemo::kind_of(block.links, kernel, at, is_tile);
+    const auto of_kind = static_cast<ptrdiff_t>(key.size());
     key.insert(key.end(), part.extents.begin(), part.extents.end());
     for (const double executions : part.executions) key.push_back(std::bit_cast<int64_t>(executions));
     if (const auto known = block.cheapest.find(key); known != block.cheapest.end()) return known->second;
     const bool is_folded = is_folded_in_parts(block.links, kernel, at);
-    const LeafMemo::OfKind memo = block.memo.of(kind);
+    const LeafMemo::OfKind memo = block.memo.of({key.begin(), key.begin() + of_kind});
     CheapestLeaf best{-1, std::numeric_limits<double>::infinity()};
     for (const int leaf : block.leaves[static_cast<size_t>(kernel.operators[at].op)]) {
         if (is_folded && !block.evaluator.leaf(leaf).kernel->tiles_reductions) continue;

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "cost/evaluate.h"
 #include "lowering/tiled_kernel.h"
 #include "support/hash_vector.h"
 
@@ -22,7 +23,8 @@ using CheapestLeaves = std::unordered_map<std::vector<int64_t>, CheapestLeaf, Ha
 
 /// The leaf that computes an operator fastest in its part of the kernel, of those that were not refused in
 /// such a part; infinite if there is none.
+/// @param part of the operator at this place of the kernel
 CheapestLeaf cheapest_leaf(BlockContext& block, const lowering::TiledKernel& kernel, size_t at,
-                           const std::vector<bool>& is_tile);
+                           const cost::Evaluator::Part& part, const std::vector<bool>& is_tile);
 
 }  // namespace tessera::schedule

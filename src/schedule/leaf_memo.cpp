@@ -42,6 +42,7 @@ LeafMemo::Kind LeafMemo::kind_of(const lowering::BlockLinks& links, const loweri
     const bool is_folded = is_folded_in_parts(links, kernel, at);
     Kind kind = {part.op, is_folded ? 1 : 0, is_tile[static_cast<size_t>(part.op)] ? 1 : 0,
                  static_cast<int64_t>(accesses.size())};
+    kind.reserve(kind.size() + accesses.size() + part.ranges.size() + 1);
     for (const lowering::BlockLinks::Access& access : accesses)
         kind.push_back(is_tile[static_cast<size_t>(access.producer)] ? 1 : 0);
     uint64_t elements = 1;

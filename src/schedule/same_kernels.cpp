@@ -13,7 +13,7 @@
 
 #include "ir/graph_text.h"
 #include "plan/constants.h"
-#include "schedule/solve_tiles.h"
+#include "schedule/known_kernels.h"
 
 namespace tessera::schedule {
 namespace {
@@ -53,14 +53,17 @@ std::string text_of(Definition definition) {
 
 class Kinds {
 public:
-    explicit Kinds(const lowering::LoweringInput& input)
-        : input_(input), storage_(input, input.graph.blocks.front()) {}
+    Kinds(const lowering::LoweringInput& input, const lowering::BlockLinks& links, KnownKernels& known)
+        : input_(input),
+          links_(links),
+          numbers_(known.operator_kinds),
+          storage_(input, input.graph.blocks.front()) {}
 
     OperatorKind of(const lowering::BlockLinks::Operator& op, size_t leaves) {
         OperatorKind kind;
         const Definition& definition = *op.node->definition();
-        std::string text =
-            fmt::format("{}{} {} {} leaves\n", schedule::text_of(definition), op.largest, op.extent, leaves);
+        std::string text = fmt::format("{}{} {} leaves\n", schedule::text_of(definition), op.largest, leaves);
+        for (const int extent : op.extent) text += links_.extents[static_cast<size_t>(extent)] + "\n";
         for (int t = 0; t < static_cast<int>(definition.tensors.size()); ++t) {
             const ValueId value = lowering::value_of(*op.node, t);
             text += text_of(value);
@@ -94,9 +97,10 @@ private:
     }
 
     const lowering::LoweringInput& input_;
+    const lowering::BlockLinks& links_;
+    std::map<std::string, int>& numbers_;
     const lowering::Storage storage_;  ///< only names of storages are asked for: any block will do
     std::map<ValueId, int> storages_;
-    std::map<std::string, int> numbers_;
 };
 
 class KernelText {
@@ -152,14 +156,19 @@ NumberedNest renamed(NumberedNest nest, const std::map<int, int>& operators) {
 
 }  // namespace
 
-std::vector<OperatorKind> operator_kinds(const lowering::LoweringInput& input, const BlockContext& block) {
-    Kinds kinds(input);
+std::vector<OperatorKind> operator_kinds(const lowering::LoweringInput& input, const BlockContext& block,
+                                         KnownKernels& known) {
+    Kinds kinds(input, block.links, known);
     std::vector<OperatorKind> found;
     for (size_t op = 0; op < block.links.operators.size(); ++op)
         found.push_back(kinds.of(block.links.operators[op], block.leaves[op].size()));
     // A stated kernel keeps the leaves that it names.
     for (const NumberedNest& stated : block.stated)
-        for (const int op : stated.operators()) found[static_cast<size_t>(op)].number = -1 - op;
+        for (const int op : stated.operators()) {
+            const auto number = static_cast<int>(known.operator_kinds.size());
+            known.operator_kinds.emplace(fmt::format("stated {}", number), number);
+            found[static_cast<size_t>(op)].number = number;
+        }
     return found;
 }
 
@@ -167,18 +176,32 @@ std::string kind_of(const BlockContext& block, const NumberedNest& kernel) {
     return KernelText(block, kernel).of(kernel);
 }
 
-SolvedKernel solved_alike(const BlockContext& block, const SolvedKernel& solved, const NumberedNest& kernel) {
-    const std::vector<int> from = solved.nest.operators(), to = kernel.operators();
+SolvedKernel by_places(const BlockContext& block, const SolvedKernel& solved) {
+    const std::vector<int> all = solved.nest.operators();
+    std::map<int, int> places;
+    for (size_t i = 0; i < all.size(); ++i) places.emplace(all[i], static_cast<int>(i));
+    SolvedKernel found = solved;
+    found.nest = renamed(std::move(found.nest), places);
+    for (size_t i = 0; i < all.size(); ++i) {
+        const std::vector<int>& leaves = block.leaves[static_cast<size_t>(all[i])];
+        const auto at = std::ranges::find(leaves, solved.leaves[i]);
+        found.leaves[i] = at == leaves.end() ? -1 : static_cast<int>(at - leaves.begin());
+    }
+    return found;
+}
+
+SolvedKernel solved_alike(const BlockContext& block, const SolvedKernel& by_places,
+                          const NumberedNest& kernel) {
+    const std::vector<int> all = kernel.operators();
     std::map<int, int> operators;
-    for (size_t i = 0; i < from.size(); ++i) operators.emplace(from[i], to[i]);
-    SolvedKernel alike = solved;
+    for (size_t i = 0; i < all.size(); ++i) operators.emplace(static_cast<int>(i), all[i]);
+    SolvedKernel alike = by_places;
     alike.nest = renamed(std::move(alike.nest), operators);
-    for (size_t i = 0; i < from.size(); ++i) {
-        const auto of = static_cast<size_t>(from[i]), other = static_cast<size_t>(to[i]);
-        const auto at = static_cast<size_t>(std::ranges::find(block.leaves[of], solved.leaves[i]) -
-                                            block.leaves[of].begin());
+    for (size_t i = 0; i < all.size(); ++i) {
+        const auto op = static_cast<size_t>(all[i]);
+        const int place = by_places.leaves[i];
         alike.leaves[i] =
-            at < block.leaves[other].size() ? block.leaves[other][at] : block.plain_leaves[other];
+            place < 0 ? block.plain_leaves[op] : block.leaves[op].at(static_cast<size_t>(place));
     }
     return alike;
 }

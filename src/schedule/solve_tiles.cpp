@@ -4,9 +4,11 @@
 #include <limits>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 
 #include "schedule/divided_cost.h"
 #include "schedule/tile_sizes.h"
+#include "support/hash_vector.h"
 
 namespace tessera::schedule {
 namespace {
@@ -200,16 +202,28 @@ private:
     }
 
     double evaluate() {
-        const TiledKernel tiled = lowering::tiled_kernel(block_.links, nest_, is_tile_);
         ++work_;
-        if (!tiled.problem.empty()) return kInfinite;
-        const std::vector<int64_t> key = key_of(tiled);
-        if (const auto known = tried_.find(key); known != tried_.end()) return known->second.seconds;
-        Found found{.nest = lowering::without_lone_loops(nest_, tiled.is_kept)};
-        for (const Variable& variable : variables_) found.sizes.push_back(variable.loop->tile);
-        price(found, tiled);
-        least_ = std::min(least_, found.seconds);
-        return tried_.emplace(key, std::move(found)).first->second.seconds;
+        std::vector<int64_t> sizes;
+        sizes.reserve(variables_.size());
+        for (const Variable& variable : variables_) sizes.push_back(variable.loop->tile);
+        const auto known = by_sizes_.find(sizes);
+        const Found* found = known == by_sizes_.end() ? tried(sizes) : known->second;
+        return found ? found->seconds : kInfinite;
+    }
+
+    /// The nest that these sizes leave; null if it is illegal.
+    const Found* tried(const std::vector<int64_t>& sizes) {
+        const TiledKernel tiled = lowering::tiled_kernel(block_.links, nest_, is_tile_);
+        const Found*& known = by_sizes_[sizes];
+        if (!tiled.problem.empty()) return nullptr;
+        const auto [at, is_new] = tried_.try_emplace(key_of(tiled));
+        known = &at->second;
+        if (!is_new) return known;
+        at->second.nest = lowering::without_lone_loops(nest_, tiled.is_kept);
+        at->second.sizes = sizes;
+        price(at->second, tiled);
+        least_ = std::min(least_, at->second.seconds);
+        return known;
     }
 
     /// By the leaves that compute fastest; infinite if it is far from the least.
@@ -218,8 +232,9 @@ private:
         found.seconds = kInfinite;
         const double most = kAlike * least_ * static_cast<double>(block_.evaluator.workers());
         double compute = 0, in_loops = 0;
+        const std::vector<cost::Evaluator::Part> parts = block_.evaluator.parts(tiled);
         for (size_t i = 0; i < tiled.operators.size(); ++i) {
-            const auto [leaf, seconds] = cheapest_leaf(block_, tiled, i, is_tile_);
+            const auto [leaf, seconds] = cheapest_leaf(block_, tiled, i, parts[i], is_tile_);
             found.leaves.push_back(leaf);
             compute += seconds;
             if (!(compute < most)) return;
@@ -294,7 +309,8 @@ private:
     int64_t& work_;
     std::vector<Variable> variables_;
     double least_ = kInfinite;
-    std::map<std::vector<int64_t>, Found> tried_;
+    std::map<std::vector<int64_t>, Found> tried_;  ///< by the tiles of loops that are kept
+    std::unordered_map<std::vector<int64_t>, const Found*, HashVector> by_sizes_;  ///< of the variables
 };
 
 /// The order of its loops decides what a kernel reads again, which matters where it waits for transfers.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "schedule/known_kernels.h"
 #include "support/error.h"
 
 namespace tessera::schedule {
@@ -60,23 +61,37 @@ bool SolvedKernels::are_all_proved() const {
 std::optional<SolvedKernel> SolvedKernels::solved_once(const NumberedNest& kernel) {
     if (block_.kinds.empty()) return solved(kernel);
     const std::string kind = kind_of(block_, kernel);
-    const auto known = alike_.find(kind);
-    if (known == alike_.end()) return alike_.emplace(kind, solved(kernel)).first->second;
-    if (!known->second) return std::nullopt;
-    SolvedKernel alike = solved_alike(block_, *known->second, kernel);
+    const bool is_new = kinds_.insert(kind).second;
+    const auto known = block_.known->kernels.find(kind);
+    if (known == block_.known->kernels.end()) {
+        const int64_t before = work_;
+        std::optional<SolvedKernel> best = solved(kernel);
+        block_.known->kernels.emplace(
+            kind, KnownKernels::Known{best ? std::optional(by_places(block_, *best)) : std::nullopt,
+                                      work_ - before});
+        return best;
+    }
+    if (is_new) count(kernel, known->second.work);
+    if (!known->second.kernel) return std::nullopt;
+    SolvedKernel alike = solved_alike(block_, *known->second.kernel, kernel);
     if (block_.illegal.contains(text(block_, alike.nest))) return solved(kernel);
     return alike;
 }
 
 std::optional<SolvedKernel> SolvedKernels::solved(const NumberedNest& kernel) {
-    const int64_t before = work_;
-    std::optional<SolvedKernel> best = solve_tiles(block_, kernel, options_, work_);
+    int64_t work = 0;
+    std::optional<SolvedKernel> best = solve_tiles(block_, kernel, options_, work);
     const bool is_stated = std::ranges::any_of(
         block_.stated, [&](const NumberedNest& stated) { return stated.root() == kernel.root(); });
     if (!best && kernel.items.size() == 1 && !is_stated) best = plain(kernel.root());
-    ++count_;
-    priced_ += (work_ - before) * static_cast<int64_t>(kernel.operators().size());
+    count(kernel, work);
     return best;
+}
+
+void SolvedKernels::count(const NumberedNest& kernel, int64_t work) {
+    ++count_;
+    work_ += work;
+    priced_ += work * static_cast<int64_t>(kernel.operators().size());
 }
 
 /// An operator alone, without loops and with the leaf that always lowers then.

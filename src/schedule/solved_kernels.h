@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,14 +28,17 @@ public:
     /// faster than computing its operators and reading what kernels never make.
     bool may_save(const lowering::NumberedNest& a, const lowering::NumberedNest& b);
 
+    // What this search would have done if no kernel had been known before it, so that no budget depends on
+    // what was searched earlier.
     int64_t work() const { return work_; }      ///< choices of tile sizes
     int64_t priced() const { return priced_; }  ///< operators in these choices
-    int64_t count() const { return count_; }    ///< kernels that were solved
+    int64_t count() const { return count_; }    ///< kernels, those that are alike once
     bool are_all_proved() const;
 
 private:
     std::optional<SolvedKernel> solved_once(const lowering::NumberedNest& kernel);
     std::optional<SolvedKernel> solved(const lowering::NumberedNest& kernel);
+    void count(const lowering::NumberedNest& kernel, int64_t work);
     SolvedKernel plain(int op);
 
     BlockContext& block_;
@@ -43,7 +47,7 @@ private:
     double unfused_seconds_ = 0;
     std::vector<double> least_seconds_;  ///< by operator
     std::map<std::string, std::optional<SolvedKernel>> kernels_;
-    std::map<std::string, std::optional<SolvedKernel>> alike_;  ///< by kind_of
+    std::set<std::string> kinds_;  ///< of these
 };
 
 }  // namespace tessera::schedule

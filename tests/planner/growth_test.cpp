@@ -1,6 +1,8 @@
 // How the work of planning grows with a program: counted, never timed.
 #include <algorithm>
+#include <vector>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "ir/graph.h"
@@ -71,6 +73,42 @@ TEST(Growth, EqualKernelsAreSolvedOnce) {
     // Beyond the largest kernel there is nothing new.
     const Work few = work_of(chain(2 * kFew), {}), many = work_of(chain(4 * kFew), {});
     EXPECT_LE(10 * many.priced, 11 * few.priced);
+}
+
+/// A search finds the same, whatever other blocks have solved before it.
+TEST(Growth, EqualKernelsOfBlocksAreSolvedOnce) {
+    constexpr int kBlocks = 4, kMaps = 6;
+    std::string values, blocks, last = "x";
+    for (int b = 0; b < kBlocks; ++b) {
+        blocks += fmt::format("block b{}\n", b);
+        for (int i = 0; i < kMaps; ++i) {
+            const std::string name = fmt::format("v{}_{}", b, i);
+            values += fmt::format("value {}: f32[64, 96]\n", name);
+            blocks += fmt::format(
+                "  node {0}({1}) -> {0}\n    op map(m: 64, n: 96)\n    in X f32[m, n]\n"
+                "    out Y f32[m, n] = exp(X) + {2}\n",
+                name, last, i);
+            last = name;
+        }
+    }
+    const Graph graph = parse_graph(
+        fmt::format("graph \"blocks\"\ninput x: f32[64, 96]\n{}{}output {}\n", values, blocks, last),
+        "blocks");
+    verify(graph, "blocks");
+    std::vector<schedule::Schedule> found;
+    PlannerOptions options{.machine = "test", .lanes = 8, .workers = 2, .barrier_seconds = 1e-6};
+    options.on_schedule = [&](const std::string&, const std::string&, const schedule::Schedule& each) {
+        found.push_back(each);
+    };
+    (void)default_plan(graph, options);
+    ASSERT_EQ(found.size(), static_cast<size_t>(kBlocks));
+    // The first block reads an input, the last one writes an output.
+    EXPECT_EQ(found[2].states, found[1].states);
+    EXPECT_EQ(found[2].priced, found[1].priced);
+    EXPECT_EQ(found[2].seconds, found[1].seconds);
+    EXPECT_GT(found[1].states, 1);
+    EXPECT_EQ(found[2].lowered, static_cast<int64_t>(found[2].kernels.size()));
+    EXPECT_GT(found[0].lowered, static_cast<int64_t>(found[0].kernels.size()));
 }
 
 TEST(Growth, WhatLimitsLeaveApartIsCounted) {
