@@ -29,10 +29,10 @@ public:
     bool accepts(std::string_view text) const;
 
     const std::shared_ptr<const grammar::Automaton>& automaton() const { return automaton_; }
-
-private:
+    /// Of rules that were compiled already.
     explicit Grammar(std::shared_ptr<const grammar::Automaton> automaton);
 
+private:
     std::shared_ptr<const grammar::Automaton> automaton_;
 };
 

@@ -91,9 +91,15 @@ public:
     /// if it refuses the conversation.
     std::vector<TokenId> encode_chat(std::span<const ChatMessage> messages,
                                      const ChatSettings& settings = {}) const;
+    /// How the answer to such a prompt is generated and read where it may call the functions of
+    /// `settings.tools`.
+    /// @throws Error as encode_chat, of kind kUsage if the template has no known form of calls
+    /// (docs/chat.md), and for functions and schemas that are wrong or not followed
+    ToolAnswer tool_answer(std::span<const TokenId> prompt, const ToolChoice& choice,
+                           const ChatSettings& settings) const;
     /// Ends an answer in a conversation, besides the model's own ends of a text: for
     /// GenerateOptions::stop_ids. @throws Error as encode_chat
-    std::vector<TokenId> chat_ends() const;
+    std::vector<TokenId> chat_ends(const ChatSettings& settings = {}) const;
 
 private:
     friend class Engine;

@@ -18,3 +18,4 @@
 #include "tessera/inspect.h"
 #include "tessera/model.h"
 #include "tessera/open.h"
+#include "tessera/tools.h"

@@ -10,6 +10,7 @@
 #include "llm/pool_hidden.h"
 #include "llm/stated_sampling.h"
 #include "llm/step_interface.h"
+#include "llm/tool_answer.h"
 #include "machine/host_memory.h"
 
 namespace tessera {
@@ -40,6 +41,15 @@ const llm::ChatTemplate& ModelFile::Contents::chat_template() {
         throw Error(artefact->where(), "", "has no chat template: the model says nothing about conversations",
                     "give the whole prompt as text, or a template of your own");
     return loaded_template.emplace(std::move(*source));
+}
+
+llm::ChatTemplate ModelFile::Contents::chat_template(const ChatSettings& settings) {
+    if (settings.chat_template.empty()) return chat_template();
+    llm::ChatTemplateSource source =
+        llm::read_chat_template(artefact->tokenizer(), artefact->where()).value_or(llm::ChatTemplateSource{});
+    source.text = settings.chat_template;
+    source.where = "chat template";
+    return llm::ChatTemplate(std::move(source));
 }
 
 void expect_settings(const ModelFile& model, const OpenSettings& settings) {
@@ -168,19 +178,17 @@ bool ModelFile::has_chat_template() const {
 
 std::vector<TokenId> ModelFile::encode_chat(std::span<const ChatMessage> messages,
                                             const ChatSettings& settings) const {
-    const llm::Tokenizer& tokenizer = contents_->tokenizer();
-    if (settings.chat_template.empty())
-        return contents_->chat_template().encode(tokenizer, messages, settings);
-    llm::ChatTemplateSource source =
-        llm::read_chat_template(contents_->artefact->tokenizer(), contents_->artefact->where())
-            .value_or(llm::ChatTemplateSource{});
-    source.text = settings.chat_template;
-    source.where = "chat template";
-    return llm::ChatTemplate(std::move(source)).encode(tokenizer, messages, settings);
+    return contents_->chat_template(settings).encode(contents_->tokenizer(), messages, settings);
 }
 
-std::vector<TokenId> ModelFile::chat_ends() const {
-    return contents_->chat_template().turn_ends(contents_->tokenizer(), {});
+ToolAnswer ModelFile::tool_answer(std::span<const TokenId> prompt, const ToolChoice& choice,
+                                  const ChatSettings& settings) const {
+    return llm::tool_answer(contents_->chat_template(settings), contents_->tokenizer(), prompt,
+                            settings.tools, choice);
+}
+
+std::vector<TokenId> ModelFile::chat_ends(const ChatSettings& settings) const {
+    return contents_->chat_template(settings).turn_ends(contents_->tokenizer(), {});
 }
 
 std::string ModelFile::decode(std::span<const TokenId> ids) const {

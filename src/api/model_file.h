@@ -24,6 +24,8 @@ struct ModelFile::Contents {
 
     /// Read when it is first needed, as the tokenizer. @throws Error if it is wrong, or there is none.
     const llm::ChatTemplate& chat_template();
+    /// That of the settings, or the model's own.
+    llm::ChatTemplate chat_template(const ChatSettings& settings);
 
     std::filesystem::path path;
     std::shared_ptr<const runtime::Artefact> artefact;

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "llm/message_value.h"
+#include "llm/tool_form.h"
 #include "llm/turn_end_texts.h"
 #include "llm/utf8.h"
 #include "support/error.h"
@@ -64,11 +64,18 @@ ChatTemplate::ChatTemplate(ChatTemplateSource source)
     : source_(std::move(source)), template_(jinja::Template::parse(source_.text, source_.where)) {}
 
 jinja::Text ChatTemplate::render(std::span<const ChatMessage> messages, const ChatSettings& settings) const {
+    const bool has_calls = std::any_of(messages.begin(), messages.end(),
+                                       [](const ChatMessage& one) { return !one.tool_calls.empty(); });
+    return render(messages, settings, has_calls ? arguments_form(*this) : ArgumentsForm::kObject);
+}
+
+jinja::Text ChatTemplate::render(std::span<const ChatMessage> messages, const ChatSettings& settings,
+                                 ArgumentsForm arguments) const {
     using jinja::Value;
-    std::vector<Value> list;
-    for (const ChatMessage& message : messages) list.push_back(message_value(message));
-    jinja::Variables variables = {{"messages", Value::list(std::move(list))},
-                                  {"tools", Value::none()},
+    std::vector<Value> tools;
+    for (const Tool& tool : settings.tools) tools.push_back(tool_value(tool));
+    jinja::Variables variables = {{"messages", Value::list(message_values(messages, arguments))},
+                                  {"tools", tools.empty() ? Value::none() : Value::list(std::move(tools))},
                                   {"documents", Value::none()},
                                   {"add_generation_prompt", Value::of(settings.begins_answer)}};
     if (settings.thinks) variables.emplace_back("enable_thinking", Value::of(*settings.thinks));

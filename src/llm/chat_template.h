@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "jinja/template.h"
+#include "llm/message_value.h"
 #include "llm/tokenizer.h"
 #include "runtime/artefact.h"
 #include "tessera/chat.h"
@@ -43,6 +44,9 @@ public:
 
     /// @throws Error if the template refuses the conversation
     jinja::Text render(std::span<const ChatMessage> messages, const ChatSettings& settings) const;
+    /// The same, with calls that have their arguments so: others ask for what the template wants.
+    jinja::Text render(std::span<const ChatMessage> messages, const ChatSettings& settings,
+                       ArgumentsForm arguments) const;
     /// The ids of the prompt. Nothing is added around it: the template says where BOS is. Control tokens come
     /// from the template alone, whatever the messages spell.
     std::vector<TokenId> encode(const Tokenizer& tokenizer, std::span<const ChatMessage> messages,
@@ -51,6 +55,10 @@ public:
     /// template writes behind an assistant's message, the last one or not, and those that end a turn in every
     /// model that has them. Ascending; empty where there are none.
     std::vector<TokenId> turn_ends(const Tokenizer& tokenizer, const ChatSettings& settings) const;
+
+    const std::string& where() const { return source_.where; }
+    /// jinja::Template::literal_text
+    const std::string& literal_text() const { return template_.literal_text(); }
 
 private:
     /// The added tokens, special or not, with which the template steers the model. Ascending.

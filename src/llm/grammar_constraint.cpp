@@ -133,8 +133,7 @@ std::span<const float> GrammarConstraint::restricted(std::span<const float> logi
 
 void GrammarConstraint::accept(TokenId id) {
     TESSERA_CHECK(is_ready());
-    const bool is_known = id >= 0 && static_cast<size_t>(id) < tokenizer_.vocabulary_size();
-    std::string bytes = is_known && !tokenizer_.is_special(id) ? tokenizer_.token_bytes(id) : "";
+    std::string bytes = grammar_bytes(tokenizer_, id);
     if (bytes.empty() || !work_->allowed.holds(id))
         throw Error("grammar", "", "all tokens that the grammar allows are forbidden otherwise",
                     "take back biases of minus infinity");

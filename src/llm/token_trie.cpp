@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "grammar/special_token.h"
+
 namespace tessera::llm {
 namespace {
 
@@ -12,12 +14,19 @@ std::vector<std::pair<std::string, TokenId>> texts_of(const Tokenizer& tokenizer
     std::vector<std::pair<std::string, TokenId>> tokens;
     for (size_t i = 0; i < tokenizer.vocabulary_size(); ++i) {
         const auto id = static_cast<TokenId>(i);
-        if (!tokenizer.is_special(id)) tokens.emplace_back(tokenizer.token_bytes(id), id);
+        tokens.emplace_back(grammar_bytes(tokenizer, id), id);
     }
     return tokens;
 }
 
 }  // namespace
+
+std::string grammar_bytes(const Tokenizer& tokenizer, TokenId id) {
+    if (!tokenizer.has_text(id)) return {};
+    std::string bytes = tokenizer.token_bytes(id);
+    if (bytes.empty() || bytes.find(grammar::kSpecialMark) != std::string::npos) return {};
+    return tokenizer.is_special(id) ? grammar::special_token(bytes) : bytes;
+}
 
 TokenTrie::TokenTrie(const Tokenizer& tokenizer) : TokenTrie(texts_of(tokenizer)) {
     vocabulary_size_ = tokenizer.vocabulary_size();

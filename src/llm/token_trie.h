@@ -9,13 +9,17 @@
 
 namespace tessera::llm {
 
+/// A token as grammars read it: its text, or grammar::special_token. Empty for a token that none can have: it
+/// would never end a text, has a byte that no text has, or is not in the vocabulary.
+std::string grammar_bytes(const Tokenizer& tokenizer, TokenId id);
+
 /// The bytes of the tokens of a vocabulary, each common beginning once. Nodes are in the order of a walk that
 /// goes down first, so that leaving out what begins alike is a step forward:
 ///
 ///     a b c, a d     node 0: a, node 1: b, node 2: c, node 3: d     behind node 1 comes node 3
 class TokenTrie {
 public:
-    /// Special tokens are no text, and tokens without bytes would never end one: both are left out.
+    /// Each token as grammars read it (`grammar_bytes`).
     explicit TokenTrie(const Tokenizer& tokenizer);
     explicit TokenTrie(std::vector<std::pair<std::string, TokenId>> tokens);
 

@@ -1,0 +1,138 @@
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "llm/answer_reader.h"
+#include "llm/json_extent.h"
+#include "llm/text_match.h"
+
+// An answer in OpenAI's harmony is messages of a head and a body, of which the prompt has begun the first:
+//
+//     <|channel|>analysis<|message|>..<|end|>  <|start|>assistant<|channel|>final<|message|>..
+//
+// The head says what the body is: thoughts, text, or the arguments of a call.
+
+namespace tessera::llm {
+namespace {
+
+constexpr std::string_view kMessage = "<|message|>", kRecipient = "to=functions.";
+constexpr std::array<std::string_view, 5> kEnds = {"<|end|>", "<|start|>", "<|return|>", "<|call|>",
+                                                   "<|channel|>"};
+/// Heads are short; whatever goes on longer is text of a model that does not keep to the form.
+constexpr size_t kLongestHead = 512;
+
+class HarmonyReader final : public AnswerReader {
+public:
+    std::vector<AnswerEvent> push(std::string_view piece) override {
+        held_ += piece;
+        while (step(false)) {
+        }
+        return std::exchange(events_, {});
+    }
+    std::vector<AnswerEvent> finish() override {
+        while (step(true)) {
+        }
+        if (state_ == State::kHead && !held_.starts_with("<|")) give(AnswerEvent::Kind::kText, held_.size());
+        return std::exchange(events_, {});
+    }
+
+private:
+    enum class State { kHead, kBody, kArguments, kBehind };
+
+    bool step(bool is_end) {
+        if (held_.empty()) return false;
+        switch (state_) {
+            case State::kHead:
+                return head();
+            case State::kBody:
+                return body(is_end);
+            case State::kArguments:
+                return arguments();
+            case State::kBehind:
+                return behind(is_end);
+        }
+        return false;
+    }
+
+    bool head() {
+        const size_t end = held_.find(kMessage);
+        if (end == std::string::npos) {
+            if (held_.size() < kLongestHead) return false;
+            kind_ = AnswerEvent::Kind::kText;
+            return go_to(State::kBody);
+        }
+        const std::string head = held_.substr(0, end);
+        held_.erase(0, end + kMessage.size());
+        const size_t recipient = head.find(kRecipient);
+        if (recipient != std::string::npos) {
+            const auto begin = head.begin() + static_cast<std::ptrdiff_t>(recipient + kRecipient.size());
+            add(AnswerEvent::Kind::kCall, {begin, std::find_if_not(begin, head.end(), is_name_character)});
+            extent_ = {};
+            return go_to(State::kArguments);
+        }
+        kind_ = head.find("<|channel|>analysis") != std::string::npos ? AnswerEvent::Kind::kThought
+                                                                      : AnswerEvent::Kind::kText;
+        return go_to(State::kBody);
+    }
+
+    /// Where a mark is that ends a body, or how much of the end may begin one.
+    std::pair<size_t, size_t> find_end() const {
+        size_t at = std::string::npos, begun = 0;
+        for (const std::string_view end : kEnds) {
+            at = std::min(at, held_.find(end));
+            begun = std::max(begun, begun_at_end(held_, end));
+        }
+        return {at, begun};
+    }
+
+    bool body(bool is_end) {
+        const auto [at, begun] = find_end();
+        if (at == std::string::npos) return give(kind_, held_.size() - (is_end ? 0 : begun));
+        give(kind_, at);
+        return go_to(State::kHead);
+    }
+
+    bool arguments() {
+        give(AnswerEvent::Kind::kArguments, extent_.take(held_));
+        if (!extent_.is_complete()) return false;
+        events_.push_back({.kind = AnswerEvent::Kind::kCallEnd});
+        return go_to(State::kBehind);
+    }
+
+    /// Behind a call nothing counts but the next message.
+    bool behind(bool is_end) {
+        const auto [at, begun] = find_end();
+        const bool is_found = at != std::string::npos;
+        const size_t size = is_found ? at : held_.size() - (is_end ? 0 : begun);
+        held_.erase(0, size);
+        return is_found ? go_to(State::kHead) : false;
+    }
+
+    bool go_to(State state) {
+        state_ = state;
+        return true;
+    }
+    bool give(AnswerEvent::Kind kind, size_t size) {
+        add(kind, held_.substr(0, size));
+        held_.erase(0, size);
+        return size > 0;
+    }
+    void add(AnswerEvent::Kind kind, std::string text) {
+        if (!text.empty()) events_.push_back({.kind = kind, .text = std::move(text)});
+    }
+
+    State state_ = State::kHead;
+    AnswerEvent::Kind kind_ = AnswerEvent::Kind::kText;
+    std::string held_;
+    JsonExtent extent_;
+    std::vector<AnswerEvent> events_;
+};
+
+}  // namespace
+
+std::unique_ptr<AnswerReader> harmony_reader() {
+    return std::make_unique<HarmonyReader>();
+}
+
+}  // namespace tessera::llm
