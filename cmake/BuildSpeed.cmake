@@ -11,9 +11,9 @@ if(MOLD_PROGRAM)
 endif()
 
 # tessera_unite(tessera_ir): compiles the files of a target in units of several, unless TESSERA_UNITE is off. Most of
-# the time of a small file goes into headers: in units the whole of src/ takes a quarter of it. Names in anonymous
-# namespaces must therefore differ within a target.
+# the time of a small file goes into headers and into what they instantiate: in units of 16 the whole of src/ takes a
+# quarter of it. Names in anonymous namespaces must therefore differ within a target.
 function(tessera_unite target)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ${TESSERA_UNITE} UNITY_BUILD_BATCH_SIZE 16
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ${TESSERA_UNITE} UNITY_BUILD_BATCH_SIZE ${TESSERA_UNIT_FILES}
                                                UNITY_BUILD_UNIQUE_ID TESSERA_UNIT)
 endfunction()

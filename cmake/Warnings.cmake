@@ -1,4 +1,4 @@
-# Errors in the presets of the people who work on Tessera; compilers of tomorrow may warn of more.
+# Errors in the presets of the people who work on Tessera, test, debug and sanitize; other compilers warn of more.
 option(TESSERA_WERROR "treat warnings as errors" OFF)
 if(TESSERA_WERROR)
     set(werror -Werror)
