@@ -18,15 +18,14 @@ DefinitionPtr define_patches(const DiffusionShape& shape, fmt::string_view patte
     const std::string weight(name(shape.weight));
     const double scale = 1 / std::sqrt(static_cast<double>(config.head_width));
     return ops::define(
-        {}, fmt::vformat(pattern, fmt::make_format_args(
-                                      fmt::arg("rows", rows), fmt::arg("images", shape.images),
-                                      fmt::arg("patches", patches), fmt::arg("hidden", hidden),
-                                      fmt::arg("heads", config.heads), fmt::arg("head", config.head_width),
-                                      fmt::arg("patch", config.patch), fmt::arg("side", config.side),
-                                      fmt::arg("across", across), fmt::arg("inputs", config.in_channels),
-                                      fmt::arg("outputs", config.out_channels), fmt::arg("weight", weight),
-                                      fmt::arg("scale", scale), fmt::arg("width", width),
-                                      fmt::arg("first", first), fmt::arg("second", second))));
+        {},
+        fmt::format(fmt::runtime(pattern), fmt::arg("rows", rows), fmt::arg("images", shape.images),
+                    fmt::arg("patches", patches), fmt::arg("hidden", hidden), fmt::arg("heads", config.heads),
+                    fmt::arg("head", config.head_width), fmt::arg("patch", config.patch),
+                    fmt::arg("side", config.side), fmt::arg("across", across),
+                    fmt::arg("inputs", config.in_channels), fmt::arg("outputs", config.out_channels),
+                    fmt::arg("weight", weight), fmt::arg("scale", scale), fmt::arg("width", width),
+                    fmt::arg("first", first), fmt::arg("second", second)));
 }
 
 }  // namespace

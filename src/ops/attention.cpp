@@ -66,18 +66,16 @@ DefinitionPtr define_with(Symbols symbols, const AttentionShape& shape, fmt::str
     const bool is_read = form.has_scales;
     return define(
         symbols,
-        fmt::vformat(
-            pattern,
-            fmt::make_format_args(
-                fmt::arg("rows", text(shape.rows)), fmt::arg("sequences", text(shape.sequences)),
-                fmt::arg("segment", text(shape.segment)), fmt::arg("cached", text(shape.cached)),
-                fmt::arg("heads", shape.heads), fmt::arg("cache_heads", shape.cache_heads),
-                fmt::arg("group", shape.heads / shape.cache_heads), fmt::arg("width", shape.width),
-                fmt::arg("type", name(is_read ? form.rounded : type)), fmt::arg("page", page),
-                fmt::arg("slot", slot), fmt::arg("and_page", is_read ? "" : ", " + page),
-                fmt::arg("place", is_read ? "b, g, s" : slot), fmt::arg("of_all", is_read ? "" : " " + all),
-                fmt::arg("all", all), fmt::arg("rounded", name(form.rounded)), fmt::arg("score", score),
-                fmt::arg("where", where))));
+        fmt::format(
+            fmt::runtime(pattern), fmt::arg("rows", text(shape.rows)),
+            fmt::arg("sequences", text(shape.sequences)), fmt::arg("segment", text(shape.segment)),
+            fmt::arg("cached", text(shape.cached)), fmt::arg("heads", shape.heads),
+            fmt::arg("cache_heads", shape.cache_heads), fmt::arg("group", shape.heads / shape.cache_heads),
+            fmt::arg("width", shape.width), fmt::arg("type", name(is_read ? form.rounded : type)),
+            fmt::arg("page", page), fmt::arg("slot", slot), fmt::arg("and_page", is_read ? "" : ", " + page),
+            fmt::arg("place", is_read ? "b, g, s" : slot), fmt::arg("of_all", is_read ? "" : " " + all),
+            fmt::arg("all", all), fmt::arg("rounded", name(form.rounded)), fmt::arg("score", score),
+            fmt::arg("where", where)));
 }
 
 }  // namespace

@@ -8,10 +8,10 @@ namespace {
 /// `pattern` with {rows}, {experts} and {chosen} replaced.
 DefinitionPtr define_experts(Symbols symbols, const ExpertShape& shape, fmt::string_view pattern) {
     const std::string rows = text(shape.rows);
-    return define(symbols, fmt::vformat(pattern, fmt::make_format_args(fmt::arg("rows", rows),
-                                                                       fmt::arg("experts", shape.experts),
-                                                                       fmt::arg("last", shape.experts - 1),
-                                                                       fmt::arg("chosen", shape.chosen))));
+    return define(
+        symbols,
+        fmt::format(fmt::runtime(pattern), fmt::arg("rows", rows), fmt::arg("experts", shape.experts),
+                    fmt::arg("last", shape.experts - 1), fmt::arg("chosen", shape.chosen)));
 }
 
 }  // namespace

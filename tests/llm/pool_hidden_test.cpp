@@ -47,7 +47,7 @@ TEST(PoolHidden, TheModelDecidesWhatTheOptionsLeaveOpen) {
     runtime::Manifest manifest;
     EXPECT_EQ(embedding_form({}, manifest).pooling, Pooling::kMean);
     EXPECT_TRUE(embedding_form({}, manifest).normalise);
-    manifest.text.emplace().pooling = "cls";
+    manifest.text = runtime::Manifest::Text{.pooling = "cls"};
     manifest.text->normalises = false;
     EXPECT_EQ(embedding_form({}, manifest).pooling, Pooling::kFirst);
     EXPECT_FALSE(embedding_form({}, manifest).normalise);
