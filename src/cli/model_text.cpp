@@ -11,15 +11,6 @@ namespace {
 
 constexpr size_t kLongestTemplate = size_t{1} << 22;
 
-std::string read_template(const std::filesystem::path& file) {
-    const MappedFile mapped = MappedFile::open(file);
-    if (mapped.size() > kLongestTemplate)
-        throw Error(
-            file.string(), "",
-            fmt::format("has {} bytes, a chat template has at most {}", mapped.size(), kLongestTemplate));
-    return std::string(mapped.text());
-}
-
 /// The model's own template can be wrong: everything but a conversation works all the same.
 llm::ChatTemplate parsed(llm::ChatTemplateSource source) {
     try {
@@ -32,6 +23,15 @@ llm::ChatTemplate parsed(llm::ChatTemplateSource source) {
 }
 
 }  // namespace
+
+std::string read_template(const std::filesystem::path& file) {
+    const MappedFile mapped = MappedFile::open(file);
+    if (mapped.size() > kLongestTemplate)
+        throw Error(
+            file.string(), "",
+            fmt::format("has {} bytes, a chat template has at most {}", mapped.size(), kLongestTemplate));
+    return std::string(mapped.text());
+}
 
 ModelText read_model_text(const std::filesystem::path& model, bool needs_chat,
                           const std::filesystem::path& own_template) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "llm/chat_template.h"
 #include "llm/stated_sampling.h"
@@ -25,6 +26,9 @@ struct ModelText {
 /// @throws Error for a tokenizer or a template that cannot be used
 ModelText read_model_text(const std::filesystem::path& model, bool needs_chat,
                           const std::filesystem::path& own_template);
+
+/// @throws Error for a file that cannot be read, or is no template's by its size
+std::string read_template(const std::filesystem::path& file);
 
 /// The time of a conversation, the same for all of it: templates that name the date write the same text in
 /// every turn.

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/announce_model.h"
+#include "cli/model_text.h"
 #include "cli/number_checks.h"
 #include "cli/open_model.h"
 #include "cli/verb.h"
@@ -32,6 +33,7 @@ struct ServeArguments {
     int64_t drain_seconds = serve::ServerSettings{}.drain_time.count();
     std::string api_key;
     std::filesystem::path api_key_file;
+    std::filesystem::path chat_template;
     int64_t request_seconds = serve::ServiceSettings{}.request_seconds;
     bool no_prefix_reuse = false;
     bool fast = false;
@@ -67,7 +69,10 @@ int run(ServeArguments options, const Environment& environment) {
     options.server.drain_time = std::chrono::seconds(options.drain_seconds);
 
     Engine engine(std::move(file), options.engine);
-    serve::Service service(engine, {.api_key = key, .request_seconds = options.request_seconds});
+    serve::Service service(
+        engine, {.api_key = key,
+                 .request_seconds = options.request_seconds,
+                 .chat_template = options.chat_template.empty() ? "" : read_template(options.chat_template)});
     serve::HttpServer server(service, options.server);
     server.stop_on_signals();
     const std::string& host = options.server.address;
@@ -105,6 +110,10 @@ void declare_engine(CLI::App& app, ServeArguments& options) {
         ->check(whole_number(1, kMostTokens))
         ->capture_default_str()
         ->type_name("N");
+    app.add_option("--chat-template", options.chat_template,
+                   "write conversations as this template in Jinja2's language says, not as the model's own")
+        ->check(not_empty())
+        ->type_name("FILE");
     app.add_flag(
         "--embeddings", options.embeddings,
         "answer /v1/embeddings: a model is then compiled with them on first use, and an artefact must "

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "serve/answer_json.h"
 #include "serve/reply.h"
 #include "tessera/engine.h"
+#include "tessera/tools.h"
 
 namespace tessera::serve {
 
@@ -30,6 +32,9 @@ struct AnswerForm {
     bool includes_usage = false;
     bool has_logprobs = false;
     std::vector<AnswerPrompt> prompts;  ///< of each choice
+    /// Of each choice of a chat that may call functions; else empty.
+    std::vector<std::shared_ptr<AnswerReader>> readers = {};
+    uint64_t call_number = 0;  ///< drawn: ids of calls follow from it
 };
 
 /// Makes the answer of one request of what the engine tells: its choices. Whole answers come
@@ -53,6 +58,8 @@ public:
 private:
     struct Choice {
         std::string text;
+        std::string thought;
+        std::vector<ToolCall> calls;
         std::vector<TokenReport> tokens;  ///< not sent yet
         int64_t offset = 0;               ///< characters before them
         const char* finish_reason = nullptr;
@@ -60,7 +67,12 @@ private:
     };
 
     void begin(size_t index);
-    void send_chunk(size_t index, const std::string& text);
+    /// A piece of the text, or what comes apart from it.
+    void send_text(size_t index, const std::string& text);
+    void send_chunk(size_t index, nlohmann::ordered_json content);
+    void tell(size_t index, const std::vector<AnswerEvent>& events);
+    void tell(size_t index, const AnswerEvent& event);
+    void begin_call(size_t index, const std::string& name);
     nlohmann::ordered_json logprobs(Choice& choice) const;
     nlohmann::ordered_json frame(const char* object, nlohmann::ordered_json choices) const;
     nlohmann::ordered_json whole_choice(size_t index);

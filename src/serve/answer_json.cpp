@@ -75,7 +75,9 @@ Json chat_logprobs(const std::vector<TokenReport>& tokens) {
     return {{"content", std::move(content)}, {"refusal", nullptr}};
 }
 
-const char* finish_reason(StopReason reason) {
+const char* finish_reason(StopReason reason, bool has_calls) {
+    // A stop string may cut a call, which is then none.
+    if (has_calls && (reason == StopReason::kStopId || reason == StopReason::kComplete)) return "tool_calls";
     const bool is_whole =
         reason == StopReason::kStopId || reason == StopReason::kStopString || reason == StopReason::kComplete;
     return is_whole ? "stop" : "length";

@@ -26,8 +26,9 @@ nlohmann::ordered_json completion_logprobs(const std::vector<TokenReport>& token
 /// `logprobs` of a chat.
 nlohmann::ordered_json chat_logprobs(const std::vector<TokenReport>& tokens);
 
-/// "stop" where the model or a stop string ended the text, "length" where there was no room.
-const char* finish_reason(StopReason reason);
+/// "stop" where the model or a stop string ended the text, "length" where there was no room, "tool_calls"
+/// where functions are to be called.
+const char* finish_reason(StopReason reason, bool has_calls = false);
 
 /// The answer to a text that failed, was late or was interrupted.
 std::optional<ApiError> error_of(const EngineEnd& end);

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "serve/read_grammar.h"
+#include "serve/read_tools.h"
 #include "support/error.h"
 
 namespace tessera::serve {
@@ -21,7 +22,7 @@ constexpr size_t kMostStops = 16;
 /// As OpenAI allows.
 constexpr int64_t kMostChoices = 128;
 
-/// They are about accounts, about tools, or about how fast an answer comes, and change no answer of this
+/// They are about accounts, or about how fast an answer comes, and change no answer of this
 /// server. A `prediction` is a guess of the answer.
 constexpr std::array<std::string_view, 11> kIgnored = {"model",
                                                        "user",
@@ -37,17 +38,8 @@ constexpr std::array<std::string_view, 11> kIgnored = {"model",
 /// How much a model thinks or says; models that were not trained for it say what they say.
 constexpr std::array<std::string_view, 2> kWishes = {"reasoning_effort", "verbosity"};
 
-bool is_text(const JsonCursor& field, std::string_view text) {
-    return field.is_string() && field.string() == text;
-}
-
 void refuse_unsupported(const JsonCursor& root) {
-    for (const char* name : {"tools", "functions"})
-        if (const auto field = root.find(name); field && !field->is_empty())
-            refuse_field(*field, "tools are not supported by this server: send the request without them");
-    for (const char* name : {"tool_choice", "function_call"})
-        if (const auto field = root.find(name); field && !is_text(*field, "none") && !is_text(*field, "auto"))
-            refuse_field(*field, "tools are not supported by this server: only \"none\" and \"auto\"");
+    refuse_functions(root);
     if (const auto field = root.find("moderation"))
         refuse_field(*field, "nothing judges texts here: send the request without it");
     if (const auto field = root.find("suffix"); field && !field->is_empty())
@@ -120,6 +112,10 @@ std::vector<std::string> read_stops(const JsonCursor& field) {
         field.fail(fmt::format("has {} strings, expected at most {}", stops.size(), kMostStops));
     if (std::find(stops.begin(), stops.end(), "") != stops.end()) field.fail("has an empty string");
     return stops;
+}
+
+bool is_text(const JsonCursor& field, std::string_view text) {
+    return field.is_string() && field.string() == text;
 }
 
 void refuse_field(const JsonCursor& field, std::string_view why) {

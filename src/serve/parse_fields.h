@@ -21,6 +21,7 @@ TextRequest read_text_fields(const JsonCursor& root, std::string_view body, cons
 void read_common_sampling(const JsonCursor& root, SamplingOptions& sampling);
 /// A text or a list of texts that end an answer. @throws Error
 std::vector<std::string> read_stops(const JsonCursor& field);
+bool is_text(const JsonCursor& field, std::string_view text);
 /// A whole number, however it is written: R and JavaScript send 3.0. @throws Error as JsonCursor::integer
 int64_t whole_number(const JsonCursor& field, int64_t low = INT64_MIN, int64_t high = INT64_MAX);
 /// @throws ApiError with the code `unsupported_parameter`

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "serve/parse_fields.h"
+#include "serve/read_tools.h"
 
 namespace tessera::serve {
 namespace {
@@ -55,18 +56,25 @@ ChatMessage read_message(const JsonCursor& item) {
     const JsonCursor role = item.at("role");
     ChatMessage message{.role = role.string(), .content = {}};
     if (message.role == "developer") message.role = "system";
-    if (message.role == "tool" || message.role == "function")
-        refuse_field(role, "tools are not supported by this server");
-    if (message.role != "system" && message.role != "user" && message.role != "assistant")
-        role.fail_expected("system, user or assistant");
-    for (const char* name : {"tool_calls", "function_call"})
-        if (const auto calls = item.find(name); calls && !calls->is_empty())
-            refuse_field(*calls, "tools are not supported by this server");
+    if (message.role == "function")
+        refuse_field(role, "is deprecated, and not supported: send a message of the role tool");
+    if (message.role != "system" && message.role != "user" && message.role != "assistant" &&
+        message.role != "tool")
+        role.fail_expected("system, user, assistant or tool");
+    refuse_functions(item);
+    if (message.role == "tool") message.tool_call_id = item.at("tool_call_id").string();
+    if (const auto calls = item.find("tool_calls"); calls && !calls->is_empty()) {
+        if (message.role != "assistant") calls->fail("is for messages of the role assistant");
+        message.tool_calls = read_tool_calls(*calls);
+    }
     for (const char* name : {"audio", "annotations", "reasoning_content"}) (void)item.find(name);
     const auto refusal = item.find("refusal");
     const auto content = item.find("content");
-    message.content = !content && refusal ? refusal->string() : read_content(item.at("content"));
-    if (const auto name = item.find("name"))
+    // An assistant that calls functions need not say anything.
+    if (content || message.tool_calls.empty())
+        message.content = !content && refusal ? refusal->string() : read_content(item.at("content"));
+    const auto name = item.find("name");
+    if (name && message.tool_calls.empty() && message.tool_call_id.empty())
         message.fields =
             nlohmann::json{{"role", message.role}, {"content", message.content}, {"name", name->string()}}
                 .dump();

@@ -1,11 +1,13 @@
 #include "serve/parse_request.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/ranges.h>
 
 #include "serve/parse_fields.h"
 #include "serve/parse_parts.h"
+#include "serve/read_tools.h"
 #include "support/error.h"
 
 namespace tessera::serve {
@@ -30,6 +32,9 @@ CompletionRequest parse_completion(std::string_view body, const SamplingOptions&
         if (request.prompts.size() * static_cast<size_t>(request.text.choices) > kMostPrompts)
             root.at("n").fail(fmt::format("is {} for each of {} prompts, expected at most {} choices in all",
                                           request.text.choices, request.prompts.size(), kMostPrompts));
+        if (const auto tools = root.find("tools"); tools && !tools->is_empty())
+            refuse_field(*tools, "are for conversations: send the request to /v1/chat/completions");
+        (void)root.find("tool_choice");
         request.echoes = root.boolean_or("echo", false);
         if (const auto field = root.find("logprobs"))
             request.text.likeliest = whole_number(*field, 0, kMostLikeliest);
@@ -44,6 +49,13 @@ ChatRequest parse_chat(std::string_view body, const SamplingOptions& usual) {
         const JsonCursor messages = root.at("messages");
         for (const JsonCursor& item : messages.items()) request.messages.push_back(read_message(item));
         if (request.messages.empty()) messages.fail("is empty, expected at least one message");
+        ToolRequest tools = read_tools(root, body);
+        request.tools = std::move(tools.tools);
+        request.tool_choice = std::move(tools.choice);
+        if (!request.tools.empty() && request.text.grammar &&
+            request.tool_choice.use != ToolChoice::Use::kNone)
+            refuse_field(root.at("tools"),
+                         "beside a response_format or grammar: leave it out, or set tool_choice to \"none\"");
         request.text.likeliest = read_likeliest(root);
         if (const auto effort = root.find("reasoning_effort"); effort && effort->string() == "none")
             request.thinks = false;

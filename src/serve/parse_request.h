@@ -42,7 +42,9 @@ struct CompletionRequest {
 struct ChatRequest {
     TextRequest text;
     std::vector<ChatMessage> messages;  ///< at least one
-    std::optional<bool> thinks;         ///< ChatSettings::thinks
+    std::vector<Tool> tools;            ///< that the answer may call
+    ToolChoice tool_choice;
+    std::optional<bool> thinks;  ///< ChatSettings::thinks
 };
 
 struct EmbeddingRequest {
@@ -58,7 +60,7 @@ struct EmbeddingRequest {
 inline constexpr size_t kMostPrompts = 2048;
 
 /// @throws ApiError with status 400 for a body that is no such request, has a field that is not known, or
-/// asks for what the server does not have: tools, images
+/// asks for what the server does not have, such as images
 /// @param usual  the options of sampling where a request says nothing of them
 CompletionRequest parse_completion(std::string_view body, const SamplingOptions& usual = {.temperature = 1});
 ChatRequest parse_chat(std::string_view body, const SamplingOptions& usual = {.temperature = 1});

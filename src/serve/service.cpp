@@ -68,15 +68,29 @@ auto as_api_error(Job&& job) {
     }
 }
 
+/// The same where functions are wrong, or the model cannot call any.
+template <typename Job>
+auto as_tool_error(Job&& job) {
+    try {
+        return job();
+    } catch (const Error& error) {
+        throw ApiError{
+            .message = fmt::format("tools: {}{}{}", error.entity.empty() ? "" : error.entity + ": ",
+                                   error.problem, error.advice.empty() ? "" : " (" + error.advice + ")"),
+            .param = "tools",
+            .code = error.where == "tools" ? "invalid_tools" : "unsupported_parameter"};
+    }
+}
+
 }  // namespace
 
 Service::Service(Engine& engine, ServiceSettings settings)
     : engine_(engine),
       settings_(std::move(settings)),
       usual_sampling_(engine.file().sampling({.temperature = 1})),
-      has_chat_(engine.file().has_chat_template()),
+      has_chat_(!settings_.chat_template.empty() || engine.file().has_chat_template()),
       lanes_(std::make_shared<WorkLanes>(kQuickThreads)) {
-    if (has_chat_) chat_ends_ = engine.file().chat_ends();
+    if (has_chat_) chat_ends_ = engine.file().chat_ends(chat_settings({}));
     thinks_ = has_thinking();
     ollama_ = ollama_model(engine_, thinks_);
 }
@@ -125,13 +139,17 @@ EngineRequest Service::prompt_request(const TextRequest& text, const Prompt& pro
     return request;
 }
 
+ChatSettings Service::chat_settings(const ChatRequest& request) const {
+    return {.thinks = request.thinks, .chat_template = settings_.chat_template, .tools = request.tools};
+}
+
 EngineRequest Service::chat_request(const ChatRequest& request) const {
     if (!has_chat_)
         throw ApiError{.message = "the model has no chat template: it continues texts, at /v1/completions",
                        .code = "unsupported_endpoint"};
     EngineRequest one = engine_request(request.text);
-    one.prompt = as_api_error(
-        [&] { return engine_.file().encode_chat(request.messages, {.thinks = request.thinks}); });
+    one.prompt =
+        as_api_error([&] { return engine_.file().encode_chat(request.messages, chat_settings(request)); });
     one.stop_ids = chat_ends_;
     one.max_tokens = request.text.max_tokens.value_or(engine_.context());
     return one;
@@ -141,8 +159,10 @@ EngineRequest Service::chat_request(const ChatRequest& request) const {
 bool Service::has_thinking() const {
     if (!has_chat_) return false;
     const auto prompt = [&](bool thinks) {
-        return engine_.file().encode_chat(std::vector{ChatMessage{.role = "user", .content = "a"}},
-                                          {.thinks = thinks});
+        ChatRequest request;
+        request.messages = {{.role = "user", .content = "a"}};
+        request.thinks = thinks;
+        return engine_.file().encode_chat(request.messages, chat_settings(request));
     };
     try {
         const std::vector<TokenId> thinking = prompt(true);
@@ -188,8 +208,29 @@ std::function<void()> Service::chat(std::string_view body, const ReplySink& sink
     const ChatRequest request = parse_chat(body, usual_sampling_);
     std::vector<EngineRequest> requests;
     std::vector<AnswerPrompt> prompts(1);
-    add_choices(request.text, chat_request(request), requests, prompts);
-    return start(request.text, true, std::move(requests), std::move(prompts), false, sink);
+    const EngineRequest plain = chat_request(request);
+    EngineRequest one = plain;
+    // Each choice is read by itself.
+    std::vector<std::shared_ptr<AnswerReader>> readers;
+    for (int64_t i = 0; i < request.text.choices; ++i) {
+        one = plain;
+        if (auto reader = add_tools(one, request)) readers.push_back(std::move(reader));
+    }
+    add_choices(request.text, std::move(one), requests, prompts);
+    return start(request.text, true, std::move(requests), std::move(prompts), false, sink,
+                 std::move(readers));
+}
+
+/// Lets a chat call functions. @return reads its answer; null where it calls none
+std::shared_ptr<AnswerReader> Service::add_tools(EngineRequest& made, const ChatRequest& request) const {
+    // Beside a grammar of its own an answer has no calls.
+    if (request.tools.empty() || made.grammar) return nullptr;
+    ToolAnswer answer = as_tool_error(
+        [&] { return engine_.file().tool_answer(made.prompt, request.tool_choice, chat_settings(request)); });
+    made.grammar = std::move(answer.grammar);
+    made.stop_ids = std::move(answer.stop_ids);
+    made.past_end = answer.past_end;
+    return std::move(answer.reader);
 }
 
 std::function<void()> Service::start_one(const TextRequest& text, EngineRequest request,
@@ -208,7 +249,8 @@ std::function<void()> Service::start_one(const TextRequest& text, EngineRequest 
 
 std::function<void()> Service::start(const TextRequest& text, bool is_chat,
                                      std::vector<EngineRequest> requests, std::vector<AnswerPrompt> prompts,
-                                     bool reports_prompts, const ReplySink& sink) {
+                                     bool reports_prompts, const ReplySink& sink,
+                                     std::vector<std::shared_ptr<AnswerReader>> readers) {
     const uint64_t seed = text.seed ? *text.seed : draw_seed();
     AnswerForm form{.id = fmt::format("{}-{}", is_chat ? "chatcmpl" : "cmpl", new_id()),
                     .model = valid_utf8(engine_.file().name()),
@@ -217,7 +259,9 @@ std::function<void()> Service::start(const TextRequest& text, bool is_chat,
                     .streams = text.streams,
                     .includes_usage = text.includes_usage,
                     .has_logprobs = text.likeliest.has_value(),
-                    .prompts = std::move(prompts)};
+                    .prompts = std::move(prompts),
+                    .readers = std::move(readers),
+                    .call_number = draw_seed()};
     const auto answer = std::make_shared<Answer>(std::move(form), sink);
     for (size_t i = 0; i < requests.size(); ++i) {
         requests[i].sampling.seed = seed_of_choice(seed, i);

@@ -25,8 +25,9 @@
 namespace tessera::serve {
 
 struct ServiceSettings {
-    std::string api_key = {};       ///< asked for by all but /health and the page; empty: by nothing
-    int64_t request_seconds = 600;  ///< from the arrival of a request to the end of its answer
+    std::string api_key = {};        ///< asked for by all but /health and the page; empty: by nothing
+    int64_t request_seconds = 600;   ///< from the arrival of a request to the end of its answer
+    std::string chat_template = {};  ///< ChatSettings::chat_template; empty: the model's own
 };
 
 /// The head of a request.
@@ -86,14 +87,17 @@ private:
     std::vector<TokenId> ids_of(const Prompt& prompt) const;
     EngineRequest engine_request(const TextRequest& text) const;
     EngineRequest prompt_request(const TextRequest& text, const Prompt& prompt) const;
+    ChatSettings chat_settings(const ChatRequest& request) const;
     EngineRequest chat_request(const ChatRequest& request) const;
+    std::shared_ptr<AnswerReader> add_tools(EngineRequest& made, const ChatRequest& request) const;
     EngineRequest embedding_request(const EmbeddingRequest& request, size_t input) const;
     bool has_thinking() const;
     std::optional<llm::ThinkSplit> thoughts_of(const ChatRequest& request, const EngineRequest& made) const;
     std::string new_id();
     std::function<void()> start(const TextRequest& text, bool is_chat, std::vector<EngineRequest> requests,
                                 std::vector<AnswerPrompt> prompts, bool reports_prompts,
-                                const ReplySink& sink);
+                                const ReplySink& sink,
+                                std::vector<std::shared_ptr<AnswerReader>> readers = {});
     std::function<void()> start_one(const TextRequest& text, EngineRequest request,
                                     const std::shared_ptr<TextAnswer>& answer);
     std::function<void()> start_embedding(const EmbeddingRequest& request, PrintEmbeddings print, Api api,

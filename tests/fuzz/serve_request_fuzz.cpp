@@ -45,6 +45,11 @@ std::vector<std::string> tessera::fuzz::seeds() {
         R"({"prompt":["a",[1,2]],"max_tokens":3,"stop":["x"],"logit_bias":{"1":2},"logprobs":1,"seed":-1})",
         R"({"messages":[{"role":"user","content":[{"type":"text","text":"a"}]}],"stream":true,)"
         R"("stream_options":{"include_usage":true},"logprobs":true,"top_logprobs":2,"tools":[]})",
+        R"({"messages":[{"role":"assistant","tool_calls":[{"id":"i","type":"function","function":{"name":"f",)"
+        R"("arguments":"{}"}}]},{"role":"tool","tool_call_id":"i","content":"x"}],"tools":[{"type":"function",)"
+        R"("function":{"name":"f","strict":true,"parameters":{"type":"object"}}}],"parallel_tool_calls":false,)"
+        R"("tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":[{"type":"function",)"
+        R"("function":{"name":"f"}}]}}})",
         R"({"input":["a",[1,2]],"encoding_format":"base64","pooling":"last","dimensions":64})",
         R"({"prompt":"a","grammar":"root ::= [a-z]+"})",
         R"({"prompt":"a","response_format":{"type":"json_schema","json_schema":{"name":"n","strict":true,)"

@@ -1,6 +1,8 @@
 #include "grammar/merge_rules.h"
 
 #include <memory>
+#include <utility>
+#include <variant>
 
 #include <gtest/gtest.h>
 
@@ -17,9 +19,13 @@ TEST(MergeRules, TextsOfBothComeWhereTheyAreCalled) {
     const RuleId list = merge_rules(
         all, parse_gbnf("root ::= (item \",\")* item\nitem ::= [0-9]+ | \"(\" root \")\"", "second"));
     const RuleId value = merge_rules(all, parse_schema(R"({"enum": ["x", 1]})", "third"));
-    std::vector<NodeId> parts;
-    for (const RuleId rule : {tag, list, value}) parts.push_back(all.add(Reference{rule}));
-    const NodeId body = all.add(Sequence{parts});
+    Sequence sequence;
+    for (const RuleId rule : {tag, list, value}) {
+        sequence.parts.push_back(static_cast<NodeId>(all.nodes.size()));
+        all.nodes.emplace_back(std::in_place_type<Reference>, Reference{rule});
+    }
+    const auto body = static_cast<NodeId>(all.nodes.size());
+    all.nodes.emplace_back(std::in_place_type<Sequence>, std::move(sequence));
     all.rules.push_back({"whole", body, "test"});
     all.root = static_cast<RuleId>(all.rules.size() - 1);
     const auto automaton = std::make_shared<const Automaton>(compile(all));

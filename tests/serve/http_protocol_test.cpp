@@ -157,8 +157,8 @@ TEST_F(HttpProtocol, RefusesRequestsThatCannotBeComputed) {
     EXPECT_THAT(error({{"prompt", ""}})["message"], HasSubstr("prompt: has no token"));
     EXPECT_THAT(error({{"prompt", "a"}, {"logit_bias", {{"99", 1}}}})["message"], HasSubstr("token 99"));
     const Answered refused = client.post(
-        "/v1/chat/completions",
-        {{"messages", {{{"role", "user"}, {"content", "a"}}}}, {"tools", {{{"type", "function"}}}}});
+        "/v1/chat/completions", {{"messages", {{{"role", "user"}, {"content", "a"}}}},
+                                 {"tools", {{{"type", "function"}, {"function", {{"name", "f"}}}}}}});
     EXPECT_EQ(refused.status, 400);
     EXPECT_EQ(refused.json()["error"]["param"], "tools");
 }

@@ -138,6 +138,48 @@ TEST(ParseRequest, Chats) {
         parse_chat(R"({"messages": [{"role": "user", "content": ""}], "logprobs": true})").text.likeliest, 0);
 }
 
+TEST(ParseRequest, Tools) {
+    const ChatRequest request = parse_chat(R"({
+        "messages": [{"role": "user", "content": "a"},
+                     {"role": "assistant", "content": null, "tool_calls": [{"id": "i", "type": "function",
+                      "function": {"name": "f", "arguments": ""}}]},
+                     {"role": "tool", "tool_call_id": "i", "content": [{"type": "text", "text": "r"}]}],
+        "tools": [{"type": "function", "function": {"name": "f", "description": "d", "strict": true,
+                   "parameters": {"type": "object", "properties": {"z": {}, "a": {}}}}},
+                  {"type": "function", "function": {"name": "g", "parameters": null}}],
+        "parallel_tool_calls": false})");
+    // Members keep the order of the request.
+    EXPECT_THAT(request.tools,
+                ElementsAre(Tool{"f", "d", R"({"type":"object","properties":{"z":{},"a":{}}})"}, Tool{"g"}));
+    EXPECT_EQ(request.tool_choice.use, ToolChoice::Use::kAuto);
+    EXPECT_FALSE(request.tool_choice.is_parallel);
+    EXPECT_THAT(request.messages[1].tool_calls, ElementsAre(ToolCall{"i", "f", "{}"}));
+    EXPECT_EQ(request.messages[2].tool_call_id, "i");
+    EXPECT_EQ(request.messages[2].content, "r");
+}
+
+TEST(ParseRequest, ToolChoices) {
+    const auto choice = [](const std::string& json) {
+        return parse_chat(R"({"messages": [{"role": "user", "content": "a"}], "tools": [{"type": "function",
+            "function": {"name": "f"}}], "tool_choice": )" +
+                          json + "}")
+            .tool_choice;
+    };
+    using Use = ToolChoice::Use;
+    EXPECT_EQ(choice(R"("none")").use, Use::kNone);
+    EXPECT_EQ(choice("null").use, Use::kAuto);
+    EXPECT_EQ(choice(R"("required")").use, Use::kRequired);
+    const ToolChoice named = choice(R"({"type": "function", "function": {"name": "f"}})");
+    EXPECT_EQ(named.use, Use::kRequired);
+    EXPECT_THAT(named.allowed, ElementsAre("f"));
+    EXPECT_FALSE(named.is_parallel);
+    const ToolChoice allowed = choice(R"({"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools":
+        [{"type": "function", "function": {"name": "f"}}]}})");
+    EXPECT_EQ(allowed.use, Use::kAuto);
+    EXPECT_THAT(allowed.allowed, ElementsAre("f"));
+    EXPECT_TRUE(allowed.is_parallel);
+}
+
 TEST(ParseRequest, WhatTheServerDoesNotHaveIsRefusedByName) {
     const auto expect = [](const ApiError& error, const std::string& param, const std::string& message) {
         EXPECT_EQ(error.status, 400);
@@ -145,14 +187,18 @@ TEST(ParseRequest, WhatTheServerDoesNotHaveIsRefusedByName) {
         EXPECT_EQ(error.param, param);
         EXPECT_THAT(error.message, HasSubstr(message));
     };
-    expect(chat_refusal(R"("tools": [{"type": "function"}])"), "tools", "tools are not supported");
-    expect(chat_refusal(R"("tool_choice": "required")"), "tool_choice", "tools are not supported");
+    expect(chat_refusal(R"("tools": [{"type": "custom", "custom": {"name": "c"}}])"), "tools[0].type",
+           "only functions are supported");
+    expect(chat_refusal(R"("functions": [{"name": "f"}])"), "functions", "send tools");
+    expect(chat_refusal(R"("function_call": {"name": "f"})"), "function_call", "send tool_choice");
+    expect(completion_refusal(R"("tools": [{"type": "function", "function": {"name": "f"}}])"), "tools",
+           "/v1/chat/completions");
     expect(chat_refusal(R"("modalities": ["text", "audio"])"), "modalities", "text alone");
     expect(completion_refusal(R"("n": 2, "best_of": 3)"), "best_of", "as large as n");
     expect(chat_refusal(R"("moderation": {"model": "m"})"), "moderation", "nothing judges texts");
     expect(completion_refusal(R"("suffix": "x")"), "suffix", "not supported");
-    expect(refusal(chat, R"({"messages": [{"role": "tool", "content": "x"}]})"), "messages[0].role",
-           "tools are not supported");
+    expect(refusal(chat, R"({"messages": [{"role": "function", "content": "x"}]})"), "messages[0].role",
+           "the role tool");
     expect(refusal(chat, R"({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]})"),
            "messages[0].content[0].type", "text alone");
 }
@@ -232,6 +278,13 @@ TEST(ParseRequest, WrongFieldsAreNamed) {
     expect(refusal(completion, R"({"prompt": []})"), "prompt");
     expect(refusal(completion, R"({"prompt": [-1]})"), "prompt[0]");
     expect(refusal(chat, R"({"messages": []})"), "messages");
+    expect(refusal(chat, R"({"messages": [{"role": "tool", "content": "x"}]})"), "messages[0].tool_call_id");
+    expect(refusal(chat, R"({"messages": [{"role": "assistant"}]})"), "messages[0].content");
+    expect(chat_refusal(R"("tool_choice": "required")"), "tool_choice");
+    expect(chat_refusal(R"("tool_choice": "any")"), "tool_choice");
+    expect(chat_refusal(R"("tools": [{"type": "function"}])"), "tools[0].function");
+    expect(chat_refusal(R"("tools": [{"type": "function", "function": {"name": "f", "parameters": 1}}])"),
+           "tools[0].function.parameters");
     expect(refusal(chat, R"({"messages": [{"role": "robot", "content": "x"}]})"), "messages[0].role");
     expect(refusal(chat, R"({"messages": [{"role": "user"}]})"), "messages[0].content");
 }
