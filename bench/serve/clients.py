@@ -87,6 +87,73 @@ def openai_others(url, model):
     return texts.choices[0].text, len(data[0].embedding)
 
 
+def weather_tool():
+    function = {"name": "weather", "description": "The weather of a city.", "parameters": {
+        "type": "object", "properties": {"city": {"type": "string", "maxLength": 30}}, "required": ["city"],
+        "additionalProperties": False}}
+    return {"type": "function", "function": function}
+
+
+def openai_tools(url, model):
+    client = openai_client(url)
+    options = {"model": model, "messages": [{"role": "user", "content": "How warm is it in Oslo?"}], "temperature": 0,
+               "tools": [weather_tool()], "tool_choice": "required", "max_tokens": 80, "parallel_tool_calls": False}
+    message = client.chat.completions.create(**options).choices[0].message
+    answers = [{"role": "tool", "tool_call_id": call.id, "content": "12 C"} for call in message.tool_calls]
+    again = client.chat.completions.create(**{**options, "tool_choice": "none",
+                                              "messages": [*options["messages"], message, *answers]})
+    return message.tool_calls[0].function, again.choices[0].message.content
+
+
+def openai_responses_tools(url, model):
+    client = openai_client(url)
+    tool = {"type": "function", **weather_tool()["function"], "strict": True}
+    options = {"model": model, "temperature": 0, "tools": [tool], "tool_choice": "required", "max_output_tokens": 80,
+               "parallel_tool_calls": False}
+    question = [{"role": "user", "content": "How warm is it in Oslo?"}]
+    whole = client.responses.create(input=question, **options)
+    expect([item.type for item in whole.output] == ["function_call"] * len(whole.output), whole.output)
+    with client.responses.stream(input=question, **options) as stream:
+        deltas = [event.delta for event in stream if event.type == "response.function_call_arguments.delta"]
+        final = stream.get_final_response()
+    expect("".join(deltas) == "".join(item.arguments for item in final.output), (deltas, final.output))
+    answers = [{"type": "function_call_output", "call_id": item.call_id, "output": "12 C"} for item in whole.output]
+    again = client.responses.create(input=[*question, *whole.output, *answers], **{**options, "tool_choice": "none"})
+    return whole.output[0].arguments, again.output_text
+
+
+def ollama_tools(url, model):
+    import ollama
+    client = ollama.Client(url)
+    messages = [{"role": "user", "content": "How warm is it in Oslo?"}]
+    options = {"temperature": 0, "num_predict": 80}
+    message = client.chat(model, messages, tools=[weather_tool()], options=options).message
+    pieces = list(client.chat(model, messages, tools=[weather_tool()], options=options, stream=True))
+    calls = [call for piece in pieces for call in piece.message.tool_calls or []]
+    expect([call.function for call in calls] == [call.function for call in message.tool_calls or []], pieces)
+    # Whether it calls is up to the model.
+    messages += [message, *({"role": "tool", "tool_name": call.function.name, "content": "12 C"} for call in calls)]
+    again = client.chat(model, [*messages, {"role": "user", "content": "Thanks."}], options=options)
+    return calls, again.message.content
+
+
+def langchain_tools(url, model):
+    from langchain_core.messages import ToolMessage
+    from langchain_ollama import ChatOllama
+    from langchain_openai import ChatOpenAI
+    results = []
+    for use_responses in (False, True):
+        chat = ChatOpenAI(base_url=url + "/v1", api_key="none", model=model, temperature=0, max_tokens=80,
+                          use_responses_api=use_responses)
+        question = [("user", "How warm is it in Oslo?")]
+        answer = chat.bind_tools([weather_tool()], tool_choice="required").invoke(question)
+        results.append(answer.tool_calls[0]["args"])
+        tools = [ToolMessage("12 C", tool_call_id=call["id"]) for call in answer.tool_calls]
+        expect(chat.invoke([*question, answer, *tools]).content, "an answer to what the tool has said")
+    ollama = ChatOllama(base_url=url, model=model, temperature=0, num_predict=80).bind_tools([weather_tool()])
+    return results, ollama.invoke("How warm is it in Oslo?").tool_calls
+
+
 def ollama_chat(url, model):
     import ollama
     client = ollama.Client(url)
@@ -175,6 +242,7 @@ def llama_index_ollama(url, model):
                               additional_kwargs={"num_predict": 80}))
 
 
+TOOL_CHECKS = [openai_tools, openai_responses_tools, ollama_tools, langchain_tools]
 CHECKS = [openai_chat, openai_responses, openai_others, ollama_chat, ollama_generate, ollama_models, langchain_openai,
           langchain_ollama, llama_index_openai, llama_index_ollama]
 
@@ -182,8 +250,12 @@ CHECKS = [openai_chat, openai_responses, openai_others, ollama_chat, ollama_gene
 def run_checks(url):
     import httpx
     model = httpx.get(url + "/v1/models").json()["data"][0]["id"]
+    capabilities = httpx.post(url + "/api/show", json={"model": model}).json()["capabilities"]
+    checks = CHECKS + TOOL_CHECKS if "tools" in capabilities else CHECKS
+    if checks is CHECKS:
+        print("not checked: tools, which the chat template of the model does not know (see --serve)")
     failed = 0
-    for check in CHECKS:
+    for check in checks:
         try:
             print(f"ok      {check.__name__}: {check(url, model)!r}", flush=True)
         except Exception as error:  # of any library
@@ -204,8 +276,8 @@ def environment(folder):
 
 def serve(options):
     """A server of its own, and its address."""
-    process = subprocess.Popen([options.tessera, "serve", options.model, "--embeddings", "--port", "0"],
-                               stderr=subprocess.PIPE, text=True)
+    command = [options.tessera, "serve", options.model, "--embeddings", "--port", "0", *options.serve.split()]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     for line in process.stderr:
         print(line, end="", file=sys.stderr)
         if found := re.search(r"listening at (http://127\.0\.0\.1:\d+)", line):
@@ -217,6 +289,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", nargs="?", help="an artefact or a checkpoint")
     parser.add_argument("--tessera", default=ROOT / "build/release/tessera")
+    parser.add_argument("--serve", default="", help="further options of the server, such as "
+                        "'--chat-template examples/chatml_tools.jinja' for a model whose own template knows no tools")
     parser.add_argument("--venv", type=pathlib.Path, default=ROOT / "build/clients")
     parser.add_argument("--url", help="of a server that runs already")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)

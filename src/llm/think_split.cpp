@@ -17,6 +17,14 @@ size_t begun(std::string_view text, std::string_view mark) {
     return 0;
 }
 
+void add_events(std::vector<AnswerEvent>& events, std::vector<ThinkSplit::Part> parts) {
+    for (ThinkSplit::Part& part : parts)
+        if (!part.text.empty())
+            events.push_back(
+                {.kind = part.is_thought ? AnswerEvent::Kind::kThought : AnswerEvent::Kind::kText,
+                 .text = std::move(part.text)});
+}
+
 }  // namespace
 
 std::vector<ThinkSplit::Part> ThinkSplit::push(std::string_view text) {
@@ -49,6 +57,31 @@ std::vector<ThinkSplit::Part> ThinkSplit::finish() {
     std::string rest = std::exchange(held_, {});
     if (rest.empty() && !is_inside_) return {};
     return {{.is_thought = is_inside_, .text = std::move(rest)}};
+}
+
+std::vector<AnswerEvent> ThinkReader::divide(const std::vector<AnswerEvent>& events) {
+    std::vector<AnswerEvent> result;
+    for (const AnswerEvent& event : events) {
+        if (event.kind == AnswerEvent::Kind::kText) {
+            add_events(result, split_.push(event.text));
+        } else {
+            add_events(result, split_.finish());
+            result.push_back(event);
+        }
+    }
+    return result;
+}
+
+std::vector<AnswerEvent> ThinkReader::push(std::string_view piece) {
+    if (calls_) return divide(calls_->push(piece));
+    return divide({{.kind = AnswerEvent::Kind::kText, .text = std::string(piece)}});
+}
+
+std::vector<AnswerEvent> ThinkReader::finish() {
+    std::vector<AnswerEvent> events;
+    if (calls_) events = divide(calls_->finish());
+    add_events(events, split_.finish());
+    return events;
 }
 
 bool ends_in_thinking(std::string_view prompt) {

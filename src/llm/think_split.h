@@ -1,8 +1,12 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "tessera/tools.h"
 
 namespace tessera::llm {
 
@@ -30,6 +34,23 @@ private:
     bool is_inside_;
     std::string held_;          // may begin a mark
     bool skips_space_ = false;  // behind a thought
+};
+
+/// The same as events of an answer, whose calls another reader finds.
+class ThinkReader final : public AnswerReader {
+public:
+    /// `calls`: null where there are none.
+    explicit ThinkReader(bool begins_inside, std::shared_ptr<AnswerReader> calls = nullptr)
+        : split_(begins_inside), calls_(std::move(calls)) {}
+
+    std::vector<AnswerEvent> push(std::string_view piece) override;
+    std::vector<AnswerEvent> finish() override;
+
+private:
+    std::vector<AnswerEvent> divide(const std::vector<AnswerEvent>& events);
+
+    ThinkSplit split_;
+    std::shared_ptr<AnswerReader> calls_;
 };
 
 /// Whether a prompt ends where thinking has begun: some templates open the block themselves.

@@ -124,10 +124,8 @@ void Answer::tell(size_t index, const AnswerEvent& event) {
 }
 
 void Answer::begin_call(size_t index, const std::string& name) {
-    // Apart by the golden ratio, numbers have other digits.
-    form_.call_number += 0x9e3779b97f4a7c15u;
     std::vector<ToolCall>& calls = choices_[index].calls;
-    calls.push_back({.id = tool_call_id(form_.call_number), .name = name, .arguments = {}});
+    calls.push_back({.id = next_call_id(form_.call_number), .name = name, .arguments = {}});
     if (!form_.streams) return;
     Json call = {{"index", calls.size() - 1}};
     call.update(json_of(calls.back()));

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "support/printable.h"
+#include "tessera/tools.h"
 
 namespace tessera::serve {
 namespace {
@@ -81,6 +82,12 @@ const char* finish_reason(StopReason reason, bool has_calls) {
     const bool is_whole =
         reason == StopReason::kStopId || reason == StopReason::kStopString || reason == StopReason::kComplete;
     return is_whole ? "stop" : "length";
+}
+
+std::string next_call_id(uint64_t& number) {
+    // Apart by the golden ratio, numbers have other digits.
+    number += 0x9e3779b97f4a7c15u;
+    return tool_call_id(number);
 }
 
 std::optional<ApiError> error_of(const EngineEnd& end) {

@@ -30,6 +30,9 @@ nlohmann::ordered_json chat_logprobs(const std::vector<TokenReport>& tokens);
 /// where functions are to be called.
 const char* finish_reason(StopReason reason, bool has_calls = false);
 
+/// The id of the next call of an answer. `number`: drawn for the answer, and changed.
+std::string next_call_id(uint64_t& number);
+
 /// The answer to a text that failed, was late or was interrupted.
 std::optional<ApiError> error_of(const EngineEnd& end);
 

@@ -18,15 +18,18 @@ Json head(const std::string& model) {
     return {{"model", valid_utf8(model)}, {"created_at", ollama_time(std::chrono::system_clock::now())}};
 }
 
-void add_text(Json& json, bool is_chat, const std::string& text, const std::string& thought) {
-    Json message = Json::object();
-    if (is_chat) message["role"] = "assistant";
-    message[is_chat ? "content" : "response"] = valid_utf8(text);
-    if (!thought.empty()) message["thinking"] = valid_utf8(thought);
-    if (is_chat)
-        json["message"] = std::move(message);
-    else
-        json.update(message);
+/// Where the text of an answer is, and what comes with it.
+Json& add_text(Json& json, bool is_chat, const std::string& text) {
+    if (is_chat) json["message"]["role"] = "assistant";
+    Json& place = is_chat ? json["message"] : json;
+    place[is_chat ? "content" : "response"] = valid_utf8(text);
+    return place;
+}
+
+Json ollama_call(const ToolCall& call) {
+    Json arguments = Json::parse(call.arguments, nullptr, /*allow_exceptions=*/false);
+    if (arguments.is_discarded()) arguments = valid_utf8(call.arguments);
+    return {{"id", call.id}, {"function", {{"name", call.name}, {"arguments", std::move(arguments)}}}};
 }
 
 }  // namespace
@@ -34,26 +37,43 @@ void add_text(Json& json, bool is_chat, const std::string& text, const std::stri
 OllamaAnswer::OllamaAnswer(OllamaForm form, ReplySink sink)
     : form_(std::move(form)), sink_(std::move(sink)) {}
 
-Json OllamaAnswer::frame(const std::string& text, const std::string& thought) {
+Json OllamaAnswer::frame() {
     Json json = head(form_.model);
-    add_text(json, form_.is_chat, text, thought);
+    Json& place = add_text(json, form_.is_chat, std::exchange(text_, {}));
+    if (!thought_.empty()) place["thinking"] = valid_utf8(std::exchange(thought_, {}));
+    for (const ToolCall& call : std::exchange(calls_, {})) place["tool_calls"].push_back(ollama_call(call));
     if (!tokens_.empty()) json["logprobs"] = chat_logprobs(std::exchange(tokens_, {}))["content"];
     return json;
 }
 
-void OllamaAnswer::tell(const std::vector<llm::ThinkSplit::Part>& parts) {
-    for (const llm::ThinkSplit::Part& part : parts) {
-        if (!part.is_thought) {
-            text_ += part.text;
-        } else if (has_thought_) {
-            thought_ += part.text;
-        } else if (const size_t begin = part.text.find_first_not_of(" \n\r\t"); begin != std::string::npos) {
+void OllamaAnswer::take(const AnswerEvent& event) {
+    switch (event.kind) {
+        case AnswerEvent::Kind::kText:
+            text_ += event.text;
+            break;
+        case AnswerEvent::Kind::kThought: {
+            const size_t begin = has_thought_ ? 0 : event.text.find_first_not_of(" \n\r\t");
+            if (begin == std::string::npos) break;
             has_thought_ = true;
-            thought_ += part.text.substr(begin);
+            thought_ += event.text.substr(begin);
+            break;
         }
+        case AnswerEvent::Kind::kCall:
+            call_ = {.id = next_call_id(form_.call_number), .name = event.text, .arguments = {}};
+            break;
+        case AnswerEvent::Kind::kArguments:
+            call_.arguments += event.text;
+            break;
+        case AnswerEvent::Kind::kCallEnd:
+            calls_.push_back(std::move(call_));
+            break;
     }
-    if (!form_.streams || (text_.empty() && thought_.empty())) return;
-    Json json = frame(std::exchange(text_, {}), std::exchange(thought_, {}));
+}
+
+void OllamaAnswer::tell(const std::vector<AnswerEvent>& events) {
+    for (const AnswerEvent& event : events) take(event);
+    if (!form_.streams || (text_.empty() && thought_.empty() && calls_.empty())) return;
+    Json json = frame();
     json["done"] = false;
     sink_.piece(json.dump() + "\n");
 }
@@ -61,7 +81,8 @@ void OllamaAnswer::tell(const std::vector<llm::ThinkSplit::Part>& parts) {
 void OllamaAnswer::add(std::optional<TokenReport> token, const std::string& text) {
     if (!first_) first_ = Clock::now();
     if (token && form_.has_logprobs) tokens_.push_back(std::move(*token));
-    tell(form_.thoughts ? form_.thoughts->push(text) : std::vector{llm::ThinkSplit::Part{.text = text}});
+    tell(form_.reader ? form_.reader->push(text)
+                      : std::vector{AnswerEvent{.kind = AnswerEvent::Kind::kText, .text = text}});
 }
 
 bool OllamaAnswer::end(const EngineEnd& end) {
@@ -74,16 +95,16 @@ bool OllamaAnswer::end(const EngineEnd& end) {
         }
         return false;
     }
-    if (form_.thoughts) tell(form_.thoughts->finish());
+    if (form_.reader) tell(form_.reader->finish());
     last_ = Clock::now();
     end_ = end;
     return true;
 }
 
 void OllamaAnswer::finish() {
-    Json json = frame(text_, thought_);
+    Json json = frame();
     json["done"] = true;
-    json["done_reason"] = finish_reason(end_.reason);
+    json["done_reason"] = finish_reason(end_.reason, false);
     json["total_duration"] = nanoseconds(last_ - form_.arrival);
     json["load_duration"] = nanoseconds(begin_ - form_.arrival);
     json["prompt_eval_count"] = end_.prompt_tokens;
@@ -97,7 +118,7 @@ void OllamaAnswer::finish() {
 
 std::string ollama_load(const std::string& model, bool is_chat, bool unloads) {
     Json json = head(model);
-    add_text(json, is_chat, "", "");
+    (void)add_text(json, is_chat, "");
     json["done"] = true;
     json["done_reason"] = unloads ? "unload" : "load";
     return json.dump();

@@ -1,17 +1,19 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
-#include "llm/think_split.h"
 #include "serve/answer_json.h"
 #include "serve/embedding_answer.h"
 #include "serve/reply.h"
 #include "serve/text_answer.h"
+#include "tessera/tools.h"
 
 namespace tessera::serve {
 
@@ -20,7 +22,8 @@ struct OllamaForm {
     bool is_chat = false;  ///< of /api/chat, else of /api/generate
     bool streams = true;
     bool has_logprobs = false;
-    std::optional<llm::ThinkSplit> thoughts = {};  ///< set: they are apart from the text
+    std::shared_ptr<AnswerReader> reader = {};  ///< null: the answer is text alone
+    uint64_t call_number = 0;                   ///< drawn: ids of calls follow from it
     std::chrono::steady_clock::time_point arrival = {};
 };
 
@@ -37,8 +40,10 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
 
-    void tell(const std::vector<llm::ThinkSplit::Part>& parts);
-    nlohmann::ordered_json frame(const std::string& text, const std::string& thought);
+    void tell(const std::vector<AnswerEvent>& events);
+    void take(const AnswerEvent& event);
+    /// With all that is not sent yet.
+    nlohmann::ordered_json frame();
 
     OllamaForm form_;
     ReplySink sink_;
@@ -48,6 +53,8 @@ private:
     std::string text_;     ///< not sent yet
     std::string thought_;  ///< likewise
     bool has_thought_ = false;
+    ToolCall call_;                    ///< that is being written
+    std::vector<ToolCall> calls_;      ///< not sent yet
     std::vector<TokenReport> tokens_;  ///< likewise
     EngineEnd end_;
 };

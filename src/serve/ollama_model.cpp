@@ -49,14 +49,15 @@ std::string ollama_time(std::chrono::system_clock::time_point time) {
                        fmt::gmtime(std::chrono::system_clock::to_time_t(seconds)), rest.count());
 }
 
-OllamaModel ollama_model(const Engine& engine, bool thinks) {
+OllamaModel ollama_model(const Engine& engine, bool thinks, bool calls) {
     const ModelFile& file = engine.file();
     OllamaModel model{.name = file.name(),
                       .description = file.describe(),
                       .digest = {},
                       .context = engine.context(),
                       .embedding_width = file.embedding_width(),
-                      .thinks = thinks};
+                      .thinks = thinks,
+                      .calls = calls};
     const MappedFile mapped = MappedFile::open(file.path());
     model.digest = hash_hex(mapped.text().substr(0, kHeadBytes));
     model.bytes = static_cast<int64_t>(mapped.text().size());
@@ -88,6 +89,7 @@ std::string print_running(const OllamaModel& model) {
 std::string print_show(const OllamaModel& model) {
     Json capabilities = {"completion"};
     if (model.embedding_width > 0) capabilities.push_back("embedding");
+    if (model.calls) capabilities.push_back("tools");
     if (model.thinks) capabilities.push_back("thinking");
     Json facts = {{"general.architecture", "tessera"},
                   {"general.basename", valid_utf8(model.name)},

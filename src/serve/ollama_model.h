@@ -19,9 +19,10 @@ struct OllamaModel {
     int64_t context = 0;
     int64_t embedding_width = 0;  ///< 0: it makes none
     bool thinks = false;          ///< before it answers, where that is wanted
+    bool calls = false;           ///< functions
 };
 
-OllamaModel ollama_model(const Engine& engine, bool thinks);
+OllamaModel ollama_model(const Engine& engine, bool thinks, bool calls);
 /// Whether a request means this model: by its name, or with the tag `latest`.
 bool is_named(const OllamaModel& model, std::string_view name);
 

@@ -1,17 +1,22 @@
 #include "serve/parse_ollama.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <utility>
 
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include "serve/parse_fields.h"
 #include "serve/parse_parts.h"
 #include "serve/read_grammar.h"
+#include "serve/read_tools.h"
 
 namespace tessera::serve {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 /// They are about the machine and its memory, and change no text; `num_keep` is about shifting, which this
 /// server does not do.
@@ -108,11 +113,66 @@ TextRequest read_ollama_text(const JsonCursor& root, std::string_view body, Olla
     return text;
 }
 
-ChatMessage read_ollama_message(const JsonCursor& item) {
-    refuse_filled(item, "images", "the model reads text alone");
-    for (const char* name : {"thinking", "tool_name"}) (void)item.find(name);
-    return read_message(item);
-}
+/// Ollama's messages: calls need no ids, and their arguments are objects. What a tool says answers the first
+/// call of its name that has no answer.
+class OllamaMessages {
+public:
+    /// `written`: the messages, in which the members of arguments have their order.
+    explicit OllamaMessages(Json written) : written_(std::move(written)) {}
+
+    ChatMessage read(const JsonCursor& item) {
+        refuse_filled(item, "images", "the model reads text alone");
+        (void)item.find("thinking");
+        const JsonCursor role = item.at("role");
+        ChatMessage message{.role = role.string(), .content = item.string_or("content", "")};
+        if (message.role != "system" && message.role != "user" && message.role != "assistant" &&
+            message.role != "tool")
+            role.fail_expected("system, user, assistant or tool");
+        if (const auto calls = item.find("tool_calls"); calls && !calls->is_empty()) {
+            if (message.role != "assistant") calls->fail("is for messages of the role assistant");
+            open_ = message.tool_calls = read_calls(*calls);
+        }
+        if (message.role == "tool") message.tool_call_id = id_of_answer(item);
+        ++index_;
+        return message;
+    }
+
+private:
+    /// Nine letters and digits, which is what templates of Mistral want.
+    std::string new_id() { return fmt::format("call{:05}", ++last_id_); }
+
+    std::vector<ToolCall> read_calls(const JsonCursor& calls) {
+        std::vector<ToolCall> result;
+        const Json& written = written_[index_]["tool_calls"];
+        for (const JsonCursor& item : calls.items()) {
+            const JsonCursor function = item.at("function");
+            for (const char* unused : {"index", "description"}) (void)function.find(unused);
+            (void)item.find("type");
+            if (const JsonCursor arguments = function.at("arguments"); !arguments.is_object())
+                arguments.fail_expected("an object");
+            const auto id = item.find("id");
+            result.push_back({id ? id->string() : new_id(), function.at("name").string(),
+                              written[result.size()]["function"]["arguments"].dump()});
+        }
+        return result;
+    }
+
+    std::string id_of_answer(const JsonCursor& item) {
+        const auto given = item.find("tool_call_id");
+        const std::string name = item.string_or("tool_name", item.string_or("name", ""));
+        const auto call = std::find_if(open_.begin(), open_.end(), [&](const ToolCall& one) {
+            return given ? one.id == given->string() : name.empty() || one.name == name;
+        });
+        std::string id = given ? given->string() : call != open_.end() ? call->id : new_id();
+        if (call != open_.end()) open_.erase(call);
+        return id;
+    }
+
+    Json written_;
+    size_t index_ = 0;
+    std::vector<ToolCall> open_;  ///< without an answer
+    uint64_t last_id_ = 0;
+};
 
 ChatRequest read_ollama_chat(const JsonCursor& root, std::string_view body, OllamaRequest& common) {
     ChatRequest chat{.text = read_ollama_text(root, body, common), .messages = {}, .thinks = {}};
@@ -133,11 +193,12 @@ OllamaChatRequest parse_ollama_chat(std::string_view body) {
     OllamaChatRequest request;
     read_body(body, [&](const JsonCursor& root) {
         request.common = read_common(root);
-        refuse_filled(root, "tools", "tools are not supported by this server: send the request without them");
         request.chat = read_ollama_chat(root, body, request.common);
-        if (const auto messages = root.find("messages"))
-            for (const JsonCursor& item : messages->items())
-                request.chat.messages.push_back(read_ollama_message(item));
+        read_chat_tools(root, body, request.chat);
+        const auto messages = root.find("messages");
+        if (!messages) return;
+        OllamaMessages reader(Json::parse(body)["messages"]);
+        for (const JsonCursor& item : messages->items()) request.chat.messages.push_back(reader.read(item));
     });
     return request;
 }

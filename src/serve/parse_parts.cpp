@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <string>
+#include <utility>
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -79,6 +80,15 @@ ChatMessage read_message(const JsonCursor& item) {
             nlohmann::json{{"role", message.role}, {"content", message.content}, {"name", name->string()}}
                 .dump();
     return message;
+}
+
+void read_chat_tools(const JsonCursor& root, std::string_view body, ChatRequest& request) {
+    ToolRequest tools = read_tools(root, body);
+    request.tools = std::move(tools.tools);
+    request.tool_choice = std::move(tools.choice);
+    if (!request.tools.empty() && request.text.grammar && request.tool_choice.use != ToolChoice::Use::kNone)
+        refuse_field(root.at("tools"),
+                     "beside a format or grammar of the text: leave it out, or set tool_choice to \"none\"");
 }
 
 std::optional<int64_t> read_likeliest(const JsonCursor& root) {

@@ -49,13 +49,7 @@ ChatRequest parse_chat(std::string_view body, const SamplingOptions& usual) {
         const JsonCursor messages = root.at("messages");
         for (const JsonCursor& item : messages.items()) request.messages.push_back(read_message(item));
         if (request.messages.empty()) messages.fail("is empty, expected at least one message");
-        ToolRequest tools = read_tools(root, body);
-        request.tools = std::move(tools.tools);
-        request.tool_choice = std::move(tools.choice);
-        if (!request.tools.empty() && request.text.grammar &&
-            request.tool_choice.use != ToolChoice::Use::kNone)
-            refuse_field(root.at("tools"),
-                         "beside a response_format or grammar: leave it out, or set tool_choice to \"none\"");
+        read_chat_tools(root, body, request);
         request.text.likeliest = read_likeliest(root);
         if (const auto effort = root.find("reasoning_effort"); effort && effort->string() == "none")
             request.thinks = false;

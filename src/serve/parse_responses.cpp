@@ -10,6 +10,7 @@
 #include "serve/parse_fields.h"
 #include "serve/parse_parts.h"
 #include "serve/read_grammar.h"
+#include "serve/read_tools.h"
 
 namespace tessera::serve {
 namespace {
@@ -57,10 +58,20 @@ void read_input_item(const JsonCursor& item, std::vector<ChatMessage>& messages)
     } else if (name == "reasoning") {
         // What a model has thought before is no part of a prompt.
         for (const char* unused : {"summary", "content", "encrypted_content"}) (void)item.find(unused);
+    } else if (name == "function_call") {
+        // Calls belong to one message, with the text that came before them.
+        if (messages.empty() || messages.back().role != "assistant")
+            messages.push_back({.role = "assistant", .content = {}});
+        messages.back().tool_calls.push_back(
+            {item.at("call_id").string(), item.at("name").string(), read_arguments(item.at("arguments"))});
+    } else if (name == "function_call_output") {
+        ChatMessage message{.role = "tool", .content = read_parts(item.at("output"))};
+        message.tool_call_id = item.at("call_id").string();
+        messages.push_back(std::move(message));
     } else if (name == "item_reference") {
         refuse_field(*type, "this server keeps no items: send the item itself");
     } else {
-        refuse_field(*type, "only messages and reasoning are supported");
+        refuse_field(*type, "only messages, reasoning and calls of functions are supported");
     }
 }
 
@@ -97,12 +108,7 @@ void refuse_kept(const JsonCursor& root) {
         refuse_field(*field, "this server keeps no answers: leave it out");
 }
 
-void refuse_others(const JsonCursor& root) {
-    if (const auto field = root.find("tools"); field && !field->is_empty())
-        refuse_field(*field, "tools are not supported by this server: send the request without them");
-    if (const auto field = root.find("tool_choice"))
-        if (!field->is_string() || (field->string() != "none" && field->string() != "auto"))
-            refuse_field(*field, "tools are not supported by this server: only \"none\" and \"auto\"");
+void refuse_cut(const JsonCursor& root) {
     if (const auto field = root.find("truncation"); field && field->string() != "disabled")
         refuse_field(*field, "a conversation that is too long is refused, and not cut: only \"disabled\"");
 }
@@ -165,9 +171,10 @@ ResponsesRequest parse_responses(std::string_view body, const SamplingOptions& u
     ResponsesRequest request;
     read_body(body, [&](const JsonCursor& root) {
         refuse_kept(root);
-        refuse_others(root);
+        refuse_cut(root);
         request.chat.text = read_responses_text(root, body, usual);
         request.chat.messages = read_input(root);
+        read_chat_tools(root, body, request.chat);
         for (const std::string_view name : kOfResponses) (void)root.find(name);
     });
     request.echo = echo_of(Json::parse(body), request.chat.text);

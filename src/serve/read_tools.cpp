@@ -18,16 +18,22 @@ void expect_function(const JsonCursor& type) {
     if (type.string() != "function") type.fail_expected("function");
 }
 
-Tool read_tool(const JsonCursor& item, const grammar::SchemaValue& written) {
+/// /v1/responses has the fields of a function beside its type.
+JsonCursor function_of(const JsonCursor& item) {
     expect_function(item.at("type"));
-    const JsonCursor function = item.at("function");
+    return item.find("name") ? item : item.at("function");
+}
+
+Tool read_tool(const JsonCursor& item, const grammar::SchemaValue& written) {
+    const JsonCursor function = function_of(item);
     Tool tool{.name = function.at("name").string()};
     tool.description = function.string_or("description", "");
     // Arguments are held to their schema in any case.
     (void)function.boolean_or("strict", false);
     if (const auto parameters = function.find("parameters")) {
         if (!parameters->is_object()) parameters->fail_expected("an object");
-        tool.parameters = written.find("function")->find("parameters")->json();
+        const grammar::SchemaValue* const nested = written.find("function");
+        tool.parameters = (item.find("name") ? written : *nested).find("parameters")->json();
     }
     return tool;
 }
@@ -44,8 +50,7 @@ std::vector<Tool> read_list(const JsonCursor& field, std::string_view body) {
 }
 
 std::string read_name(const JsonCursor& item) {
-    expect_function(item.at("type"));
-    return item.at("function").at("name").string();
+    return function_of(item).at("name").string();
 }
 
 ToolChoice::Use read_use(const JsonCursor& field) {
@@ -62,7 +67,7 @@ void read_choice(const JsonCursor& field, ToolChoice& choice) {
         return;
     }
     if (field.at("type").string() == "allowed_tools") {
-        const JsonCursor allowed = field.at("allowed_tools");
+        const JsonCursor allowed = field.find("mode") ? field : field.at("allowed_tools");
         choice.use = read_use(allowed.at("mode"));
         for (const JsonCursor& item : allowed.at("tools").items()) choice.allowed.push_back(read_name(item));
         if (choice.allowed.empty()) allowed.at("tools").fail("is empty, expected at least one function");
@@ -90,16 +95,19 @@ std::vector<ToolCall> read_tool_calls(const JsonCursor& calls) {
     for (const JsonCursor& item : calls.items()) {
         expect_function(item.at("type"));
         const JsonCursor function = item.at("function");
-        const JsonCursor arguments = function.at("arguments");
-        ToolCall call{item.at("id").string(), function.at("name").string(), arguments.string()};
-        if (call.arguments.empty()) call.arguments = "{}";
-        const size_t begin = call.arguments.find_first_not_of(" \t\r\n");
-        const bool is_object = begin != std::string::npos && call.arguments[begin] == '{' &&
-                               nlohmann::json::accept(call.arguments);
-        if (!is_object) arguments.fail("is no text of a JSON object");
-        result.push_back(std::move(call));
+        result.push_back(
+            {item.at("id").string(), function.at("name").string(), read_arguments(function.at("arguments"))});
     }
     return result;
+}
+
+std::string read_arguments(const JsonCursor& arguments) {
+    std::string text = arguments.string();
+    if (text.empty()) return "{}";
+    const size_t begin = text.find_first_not_of(" \t\r\n");
+    if (begin == std::string::npos || text[begin] != '{' || !nlohmann::json::accept(text))
+        arguments.fail("is no text of a JSON object");
+    return text;
 }
 
 void refuse_functions(const JsonCursor& object) {

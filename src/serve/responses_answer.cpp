@@ -1,5 +1,6 @@
 #include "serve/responses_answer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/core.h>
@@ -41,7 +42,9 @@ Json ResponsesAnswer::response(const char* status) const {
 }
 
 Json ResponsesAnswer::place() const {
-    return {{"item_id", item("", {})["id"]}, {"output_index", output_.size()}, {"content_index", 0}};
+    Json place = {{"item_id", item("", false)["id"]}, {"output_index", output_.size()}};
+    if (open_ != Item::kCall) place["content_index"] = 0;
+    return place;
 }
 
 Json ResponsesAnswer::part() const {
@@ -52,16 +55,22 @@ Json ResponsesAnswer::part() const {
             {"logprobs", logprobs_}};
 }
 
-Json ResponsesAnswer::item(const char* status, Json content) const {
-    const bool is_message = open_ == Item::kMessage;
-    Json json = {{"id", fmt::format("{}_{}_{}", is_message ? "msg" : "rs", form_.id, output_.size())},
-                 {"type", is_message ? "message" : "reasoning"},
-                 {"status", status}};
-    if (is_message)
+Json ResponsesAnswer::item(const char* status, bool has_content) const {
+    const char* const prefix = open_ == Item::kMessage ? "msg" : open_ == Item::kCall ? "fc" : "rs";
+    Json json = {{"id", fmt::format("{}_{}_{}", prefix, form_.id, output_.size())}, {"status", status}};
+    if (open_ == Item::kCall) {
+        json["type"] = "function_call";
+        json["call_id"] = call_id_;
+        json["name"] = name_;
+        json["arguments"] = has_content ? valid_utf8(text_) : "";
+        return json;
+    }
+    json["type"] = open_ == Item::kMessage ? "message" : "reasoning";
+    if (open_ == Item::kMessage)
         json["role"] = "assistant";
     else
         json["summary"] = Json::array();
-    json["content"] = std::move(content);
+    json["content"] = has_content ? Json::array({part()}) : Json::array();
     return json;
 }
 
@@ -71,15 +80,26 @@ void ResponsesAnswer::begin() {
     send("response.in_progress", {{"response", response("in_progress")}});
 }
 
-void ResponsesAnswer::open(Item kind) {
-    if (open_ == kind) return;
+void ResponsesAnswer::open(Item kind, const std::string& name) {
+    if (open_ == kind && kind != Item::kCall) return;
     close();
     open_ = kind;
+    name_ = name;
+    if (kind == Item::kCall) call_id_ = next_call_id(form_.call_number);
     send("response.output_item.added",
-         {{"output_index", output_.size()}, {"item", item("in_progress", Json::array())}});
+         {{"output_index", output_.size()}, {"item", item("in_progress", false)}});
+    if (kind == Item::kCall) return;
     Json event = place();
     event["part"] = part();
     send("response.content_part.added", event);
+}
+
+/// What the events about the text of the open item are called.
+std::string ResponsesAnswer::text_event(const char* what) const {
+    const char* const text = open_ == Item::kMessage ? "output_text"
+                             : open_ == Item::kCall  ? "function_call_arguments"
+                                                     : "reasoning_text";
+    return fmt::format("response.{}.{}", text, what);
 }
 
 void ResponsesAnswer::write(const std::string& text) {
@@ -93,19 +113,22 @@ void ResponsesAnswer::write(const std::string& text) {
     Json event = place();
     event["delta"] = valid_utf8(text);
     if (open_ == Item::kMessage) event["logprobs"] = std::move(logprobs);
-    send(open_ == Item::kMessage ? "response.output_text.delta" : "response.reasoning_text.delta", event);
+    send(text_event("delta"), event);
 }
 
-void ResponsesAnswer::close() {
+void ResponsesAnswer::close(const char* status) {
     if (!open_) return;
     Json done = place();
-    done["text"] = valid_utf8(text_);
+    done[open_ == Item::kCall ? "arguments" : "text"] = valid_utf8(text_);
     if (open_ == Item::kMessage) done["logprobs"] = logprobs_;
-    send(open_ == Item::kMessage ? "response.output_text.done" : "response.reasoning_text.done", done);
-    Json event = place();
-    event["part"] = part();
-    send("response.content_part.done", event);
-    Json whole = item("completed", Json::array({part()}));
+    if (open_ == Item::kCall) done["name"] = name_;
+    send(text_event("done"), done);
+    if (open_ != Item::kCall) {
+        Json event = place();
+        event["part"] = part();
+        send("response.content_part.done", event);
+    }
+    Json whole = item(status, true);
     send("response.output_item.done", {{"output_index", output_.size()}, {"item", whole}});
     output_.push_back(std::move(whole));
     open_.reset();
@@ -113,11 +136,25 @@ void ResponsesAnswer::close() {
     logprobs_ = Json::array();
 }
 
-void ResponsesAnswer::tell(const std::vector<llm::ThinkSplit::Part>& parts) {
-    for (const llm::ThinkSplit::Part& part : parts) {
-        if (part.text.empty()) continue;
-        open(part.is_thought ? Item::kReasoning : Item::kMessage);
-        write(part.text);
+void ResponsesAnswer::tell(const std::vector<AnswerEvent>& events) {
+    for (const AnswerEvent& event : events) {
+        switch (event.kind) {
+            case AnswerEvent::Kind::kText:
+            case AnswerEvent::Kind::kThought:
+                if (event.text.empty()) break;
+                open(event.kind == AnswerEvent::Kind::kText ? Item::kMessage : Item::kReasoning);
+                write(event.text);
+                break;
+            case AnswerEvent::Kind::kCall:
+                open(Item::kCall, event.text);
+                break;
+            case AnswerEvent::Kind::kArguments:
+                write(event.text);
+                break;
+            case AnswerEvent::Kind::kCallEnd:
+                close();
+                break;
+        }
     }
 }
 
@@ -125,7 +162,8 @@ void ResponsesAnswer::add(std::optional<TokenReport> token, const std::string& t
     begin();
     if (token && open_ == Item::kReasoning) ++thought_tokens_;
     if (token && form_.has_logprobs && open_ != Item::kReasoning) tokens_.push_back(std::move(*token));
-    tell(form_.thoughts ? form_.thoughts->push(text) : std::vector{llm::ThinkSplit::Part{.text = text}});
+    tell(form_.reader ? form_.reader->push(text)
+                      : std::vector{AnswerEvent{.kind = AnswerEvent::Kind::kText, .text = text}});
 }
 
 bool ResponsesAnswer::end(const EngineEnd& end) {
@@ -142,17 +180,20 @@ bool ResponsesAnswer::end(const EngineEnd& end) {
         sink_.end();
         return false;
     }
-    if (form_.thoughts) tell(form_.thoughts->finish());
-    // An answer has a message, however short it is.
-    if (open_ != Item::kMessage) open(Item::kMessage);
-    write("");  // the probabilities of a last token without text
-    close();
+    if (form_.reader) tell(form_.reader->finish());
+    // An answer that calls nothing has a message, however short it is.
+    const bool calls =
+        open_ == Item::kCall || std::any_of(output_.begin(), output_.end(),
+                                            [](const Json& one) { return one["type"] == "function_call"; });
+    if (!calls) open(Item::kMessage);
+    if (open_ == Item::kMessage) write("");  // the probabilities of a last token without text
+    close(open_ == Item::kCall ? "incomplete" : "completed");
     end_ = end;
     return true;
 }
 
 void ResponsesAnswer::finish() {
-    const bool is_whole = std::string_view(finish_reason(end_.reason)) == "stop";
+    const bool is_whole = std::string_view(finish_reason(end_.reason, false)) == "stop";
     const char* const status = is_whole ? "completed" : "incomplete";
     Json whole = response(status);
     if (!is_whole) whole["incomplete_details"] = {{"reason", "max_output_tokens"}};

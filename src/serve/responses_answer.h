@@ -1,27 +1,29 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
-#include "llm/think_split.h"
 #include "serve/answer_json.h"
 #include "serve/reply.h"
 #include "serve/text_answer.h"
+#include "tessera/tools.h"
 
 namespace tessera::serve {
 
 struct ResponsesForm {
-    std::string id;  ///< behind "resp_", "msg_" and "rs_"
+    std::string id;  ///< behind "resp_", "msg_", "rs_" and "fc_"
     std::string model;
     int64_t created = 0;  ///< seconds since 1970
     bool streams = false;
     bool has_logprobs = false;
-    std::optional<llm::ThinkSplit> thoughts = {};  ///< set: they are items of their own
-    nlohmann::ordered_json echo;                   ///< ResponsesRequest::echo
+    std::shared_ptr<AnswerReader> reader = {};  ///< null: the answer is text alone
+    uint64_t call_number = 0;                   ///< drawn: ids of calls follow from it
+    nlohmann::ordered_json echo;                ///< ResponsesRequest::echo
 };
 
 /// The answer of /v1/responses: items, one after the other, and events as they come.
@@ -29,6 +31,7 @@ struct ResponsesForm {
 ///     created, in_progress
 ///       output_item.added
 ///         content_part.added, output_text.delta .., output_text.done, content_part.done
+///         or function_call_arguments.delta .., function_call_arguments.done
 ///       output_item.done
 ///       ..
 ///     completed | incomplete | failed
@@ -42,15 +45,18 @@ public:
     size_t bytes() const override { return bytes_; }
 
 private:
-    enum class Item { kMessage, kReasoning };
+    enum class Item { kMessage, kReasoning, kCall };
 
     void begin();
-    void tell(const std::vector<llm::ThinkSplit::Part>& parts);
-    void open(Item item);
+    void tell(const std::vector<AnswerEvent>& events);
+    void open(Item item, const std::string& name = {});
     void write(const std::string& text);
-    void close();
+    std::string text_event(const char* what) const;
+    /// `status`: of a call that may not have come to its end.
+    void close(const char* status = "completed");
     nlohmann::ordered_json part() const;
-    nlohmann::ordered_json item(const char* status, nlohmann::ordered_json content) const;
+    /// The open item; `has_content`: with all of its text.
+    nlohmann::ordered_json item(const char* status, bool has_content) const;
     nlohmann::ordered_json response(const char* status) const;
     void send(const std::string& type, const nlohmann::ordered_json& fields);
     /// Of an event about the content of the open item.
@@ -62,6 +68,8 @@ private:
     int64_t sequence_ = 0;
     std::optional<Item> open_;
     std::string text_;                 ///< of the open item
+    std::string name_;                 ///< likewise, of a call
+    std::string call_id_;              ///< likewise
     nlohmann::ordered_json logprobs_;  ///< likewise
     std::vector<TokenReport> tokens_;  ///< not in `logprobs_` yet
     nlohmann::ordered_json output_;    ///< items that are complete

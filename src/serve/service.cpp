@@ -49,11 +49,6 @@ void add_choices(const TextRequest& text, EngineRequest one, std::vector<EngineR
     requests.push_back(std::move(one));
 }
 
-uint64_t draw_seed() {
-    std::random_device device;
-    return (uint64_t{device()} << 32) | device();
-}
-
 /// What a request asks for is not what the model can do: the client's fault.
 template <typename Job>
 auto as_api_error(Job&& job) {
@@ -92,7 +87,7 @@ Service::Service(Engine& engine, ServiceSettings settings)
       lanes_(std::make_shared<WorkLanes>(kQuickThreads)) {
     if (has_chat_) chat_ends_ = engine.file().chat_ends(chat_settings({}));
     thinks_ = has_thinking();
-    ollama_ = ollama_model(engine_, thinks_);
+    ollama_ = ollama_model(engine_, thinks_, has_tools());
 }
 
 Service::~Service() {
@@ -107,6 +102,11 @@ int64_t Service::seconds_since_1970() {
     return std::chrono::duration_cast<std::chrono::seconds>(
                std::chrono::system_clock::now().time_since_epoch())
         .count();
+}
+
+uint64_t Service::draw_seed() {
+    std::random_device device;
+    return (uint64_t{device()} << 32) | device();
 }
 
 /// Of an answer, among those of all servers.
@@ -172,14 +172,31 @@ bool Service::has_thinking() const {
     }
 }
 
-/// What tells the thoughts of an answer from its text; unset where there are none.
-std::optional<llm::ThinkSplit> Service::thoughts_of(const ChatRequest& request,
-                                                    const EngineRequest& made) const {
-    if (!thinks_ || !request.thinks.value_or(true)) return std::nullopt;
+/// Whether its answers can call functions.
+bool Service::has_tools() const {
+    if (!has_chat_) return false;
+    ChatRequest request;
+    request.messages = {{.role = "user", .content = "a"}};
+    request.tools = {{.name = "f"}};
+    try {
+        const ChatSettings settings = chat_settings(request);
+        (void)engine_.file().tool_answer(engine_.file().encode_chat(request.messages, settings), {},
+                                         settings);
+        return true;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
+/// What tells calls and thoughts of an answer from its text; null where there are none.
+std::shared_ptr<AnswerReader> Service::reader_of(EngineRequest& made, const ChatRequest& request) const {
+    std::shared_ptr<AnswerReader> calls = add_tools(made, request);
+    if (!thinks_ || !request.thinks.value_or(true)) return calls;
     const std::vector<TokenId>& prompt = made.prompt;
     const size_t count = std::min(prompt.size(), kEndOfPrompt);
     const std::vector<TokenId> last(prompt.end() - static_cast<ptrdiff_t>(count), prompt.end());
-    return llm::ThinkSplit(llm::ends_in_thinking(engine_.file().decode(last)));
+    return std::make_shared<llm::ThinkReader>(llm::ends_in_thinking(engine_.file().decode(last)),
+                                              std::move(calls));
 }
 
 std::function<void()> Service::complete(std::string_view body, const ReplySink& sink) {

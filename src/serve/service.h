@@ -10,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "llm/think_split.h"
 #include "serve/answer.h"
 #include "serve/embedding_answer.h"
 #include "serve/ollama_answer.h"
@@ -66,6 +65,7 @@ private:
     static const Endpoint* endpoint(std::string_view path);
     static WorkLanes::Lane lane_of(size_t bytes);
     static int64_t seconds_since_1970();
+    static uint64_t draw_seed();
 
     std::function<void()> read(const Endpoint& endpoint, std::string_view body, const ReplySink& sink);
     std::function<void()> complete(std::string_view body, const ReplySink& sink);
@@ -92,7 +92,8 @@ private:
     std::shared_ptr<AnswerReader> add_tools(EngineRequest& made, const ChatRequest& request) const;
     EngineRequest embedding_request(const EmbeddingRequest& request, size_t input) const;
     bool has_thinking() const;
-    std::optional<llm::ThinkSplit> thoughts_of(const ChatRequest& request, const EngineRequest& made) const;
+    bool has_tools() const;
+    std::shared_ptr<AnswerReader> reader_of(EngineRequest& made, const ChatRequest& request) const;
     std::string new_id();
     std::function<void()> start(const TextRequest& text, bool is_chat, std::vector<EngineRequest> requests,
                                 std::vector<AnswerPrompt> prompts, bool reports_prompts,

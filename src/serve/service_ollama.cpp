@@ -67,7 +67,8 @@ std::function<void()> Service::answer_ollama(OllamaForm form, const ChatRequest&
         throw ApiError{.message = fmt::format("think: {} does not think before it answers: leave it out",
                                               printable(ollama_.name))};
     EngineRequest one = chat_request(request);
-    form.thoughts = thoughts_of(request, one);
+    form.reader = reader_of(one, request);
+    form.call_number = draw_seed();
     return start_ollama(std::move(form), request.text, std::move(one), sink);
 }
 

@@ -19,7 +19,8 @@ std::function<void()> Service::respond(std::string_view body, const ReplySink& s
                        .created = seconds_since_1970(),
                        .streams = text.streams,
                        .has_logprobs = text.likeliest.has_value(),
-                       .thoughts = thoughts_of(request.chat, one),
+                       .reader = reader_of(one, request.chat),
+                       .call_number = draw_seed(),
                        .echo = std::move(request.echo)};
     return start_one(text, std::move(one), std::make_shared<ResponsesAnswer>(std::move(form), sink));
 }

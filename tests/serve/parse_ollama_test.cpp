@@ -118,6 +118,31 @@ TEST(ParseOllama, Embeddings) {
     EXPECT_EQ(one.normalises, false);
 }
 
+TEST(ParseOllama, ToolsAndCalls) {
+    const ChatRequest request =
+        parse_ollama_chat(R"({"model": "m", "messages": [{"role": "user", "content": "a"},
+        {"role": "assistant", "tool_calls": [{"function": {"index": 0, "name": "f", "arguments": {"z": 1, "a": {}}}},
+                                             {"id": "given", "function": {"name": "g", "arguments": {}}}]},
+        {"role": "tool", "tool_name": "g", "content": "of g"}, {"role": "tool", "content": "of f"}],
+        "tools": [{"type": "function", "function": {"name": "f", "description": "d", "parameters": {"type": "object"}}}]})")
+            .chat;
+    EXPECT_THAT(request.tools, ElementsAre(Tool{"f", "d", R"({"type":"object"})"}));
+    ASSERT_EQ(request.messages.size(), 4U);
+    const std::vector<ToolCall>& calls = request.messages[1].tool_calls;
+    ASSERT_EQ(calls.size(), 2U);
+    EXPECT_EQ(calls[0], (ToolCall{"call00001", "f", R"({"z":1,"a":{}})"}));
+    EXPECT_EQ(calls[1], (ToolCall{"given", "g", "{}"}));
+    EXPECT_EQ(request.messages[2].tool_call_id, "given");
+    EXPECT_EQ(request.messages[3].tool_call_id, "call00001");
+    const auto refused = [](const std::string& message) {
+        return ollama_refusal(parse_ollama_chat, R"("messages": [)" + message + "]").param;
+    };
+    EXPECT_EQ(
+        refused(R"({"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": "{}"}}]})"),
+        "messages[0].tool_calls[0].function.arguments");
+    EXPECT_EQ(refused(R"({"role": "user", "tool_calls": [{}]})"), "messages[0].tool_calls");
+}
+
 TEST(ParseOllama, NamesOfModels) {
     EXPECT_EQ(parse_ollama_show(R"({"model": "m", "verbose": true})"), "m");
     EXPECT_EQ(parse_ollama_show(R"({"name": "n"})"), "n");
@@ -138,7 +163,7 @@ TEST(ParseOllama, WhatIsNotCarriedOutIsRefusedByName) {
         expect(ollama_refusal(parse_ollama_chat, std::string(R"("options": {)") + option + "}"),
                "options." + name);
     }
-    expect(ollama_refusal(parse_ollama_chat, R"("tools": [{}])"), "tools");
+    expect(ollama_refusal(parse_ollama_chat, R"("tools": [{}])"), "tools[0].type");
     expect(ollama_refusal(parse_ollama_chat, R"("truncate": true)"), "truncate");
     expect(ollama_refusal(parse_ollama_chat, R"("shift": true)"), "shift");
     expect(ollama_refusal(parse_ollama_chat, R"("think": "much")"), "think");

@@ -45,6 +45,33 @@ TEST(ParseResponses, ItemsOfAConversation) {
     EXPECT_EQ(request.echo["instructions"], "Be brief.");
 }
 
+TEST(ParseResponses, ToolsAndCalls) {
+    const ResponsesRequest request = parse_responses(R"({"input": [{"role": "user", "content": "a"},
+        {"type": "message", "role": "assistant", "content": "b"},
+        {"type": "function_call", "id": "fc_1", "call_id": "1", "name": "f", "arguments": "{\"z\": 1}", "status": "completed"},
+        {"type": "function_call", "call_id": "2", "name": "g", "arguments": ""},
+        {"type": "function_call_output", "call_id": "1", "output": "c"},
+        {"type": "function_call_output", "call_id": "2", "output": [{"type": "input_text", "text": "d"}]}],
+        "tools": [{"type": "function", "name": "f", "strict": true, "parameters": {"type": "object"}},
+                  {"type": "function", "name": "g"}],
+        "tool_choice": {"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": "g"}]},
+        "parallel_tool_calls": false})");
+    const ChatRequest& chat = request.chat;
+    EXPECT_THAT(chat.tools, ElementsAre(Tool{"f", "", R"({"type":"object"})"}, Tool{"g"}));
+    EXPECT_THAT(chat.tool_choice.allowed, ElementsAre("g"));
+    EXPECT_FALSE(chat.tool_choice.is_parallel);
+    ASSERT_EQ(chat.messages.size(), 4U);
+    EXPECT_EQ(chat.messages[1].content, "b");
+    EXPECT_THAT(chat.messages[1].tool_calls,
+                ElementsAre(ToolCall{"1", "f", R"({"z": 1})"}, ToolCall{"2", "g", "{}"}));
+    EXPECT_EQ(chat.messages[3].role, "tool");
+    EXPECT_EQ(chat.messages[3].content, "d");
+    EXPECT_EQ(chat.messages[3].tool_call_id, "2");
+    EXPECT_EQ(request.echo["tools"][0]["name"], "f");
+    EXPECT_EQ(request.echo["tool_choice"]["type"], "allowed_tools");
+    EXPECT_EQ(responses_refusal(R"("tool_choice": "required")").param, "tool_choice");
+}
+
 TEST(ParseResponses, EveryFieldThatIsCarriedOut) {
     const ResponsesRequest request =
         parse_responses(R"({"input": "a", "max_output_tokens": 20.0, "temperature": 0.5,
@@ -89,7 +116,7 @@ TEST(ParseResponses, WhatTheServerDoesNotHaveIsRefusedByName) {
     expect(responses_refusal(R"("background": true)"), "background", "keeps no answers");
     expect(responses_refusal(R"("prompt": {"id": "p"})"), "prompt", "keeps no prompts");
     expect(responses_refusal(R"("truncation": "auto")"), "truncation", "not cut");
-    expect(responses_refusal(R"("tools": [{"type": "web_search"}])"), "tools", "not supported");
+    expect(responses_refusal(R"("tools": [{"type": "web_search"}])"), "tools[0].type", "expected function");
     expect(responses_refusal(R"("max_output_tokens": 0)"), "max_output_tokens", "expected");
     expect(responses_refusal(R"("max_tokens": 5)"), "max_tokens", "unknown field");
     expect(responses_refusal(R"("text": {"format": {"type": "xml"}})"), "text.format.type", "json_schema");

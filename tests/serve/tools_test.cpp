@@ -181,6 +181,77 @@ TEST_F(Tools, WhatIsNotThereIsNamed) {
     EXPECT_THAT(problem({{"response_format", {{"type", "json_object"}}}})["message"], HasSubstr("beside"));
 }
 
+/// Sampled alike, the other APIs get the same calls.
+TEST_F(Tools, OfOllama) {
+    const Json options = {{"temperature", 2}, {"top_k", 0},          {"top_p", 1},
+                          {"seed", 5},        {"repeat_penalty", 1}, {"num_predict", 400}};
+    Json body = question({{"model", "toy"}, {"options", options}, {"tool_choice", "required"}});
+    for (const char* unused : {"temperature", "max_tokens"}) body.erase(unused);
+    const Json calls = choice({{"tool_choice", "required"}, {"seed", 5}})["message"]["tool_calls"];
+    ASSERT_FALSE(calls.empty());
+    Client client(server_->port());
+    Json whole = body;
+    whole["stream"] = false;
+    const Json message = Json::parse(client.post("/api/chat", whole).body)["message"];
+    Json streamed = Json::array();
+    std::istringstream lines(client.post("/api/chat", body).body);
+    for (std::string line; std::getline(lines, line);) {
+        const Json piece = Json::parse(line)["message"];
+        if (piece.contains("tool_calls"))
+            for (const Json& call : piece["tool_calls"]) streamed.push_back(call);
+    }
+    ASSERT_EQ(message["tool_calls"].size(), calls.size());
+    ASSERT_EQ(streamed.size(), calls.size());
+    for (size_t i = 0; i < calls.size(); ++i) {
+        const Json function = {
+            {"name", calls[i]["function"]["name"]},
+            {"arguments", Json::parse(calls[i]["function"]["arguments"].get<std::string>())}};
+        EXPECT_EQ(message["tool_calls"][i]["function"], function);
+        EXPECT_EQ(streamed[i]["function"], function);
+    }
+    // What was called goes back without ids.
+    body["messages"].push_back(message);
+    body["messages"].push_back({{"role", "tool"}, {"tool_name", "now"}, {"content", "noon"}});
+    body["tool_choice"] = "none";
+    EXPECT_EQ(client.post("/api/chat", body).status, 200);
+    const Json shown = Json::parse(client.post("/api/show", {{"model", "toy"}}).body);
+    EXPECT_THAT(shown["capabilities"], ::testing::Contains("tools"));
+}
+
+TEST_F(Tools, OfResponses) {
+    Json tools = question(Json::object())["tools"];
+    for (Json& tool : tools) {
+        const Json function = tool["function"];
+        tool.erase("function");
+        tool.update(function);
+    }
+    const Json body = {{"input", "How warm?"},     {"tools", tools}, {"temperature", 2},
+                       {"max_output_tokens", 400}, {"seed", 5},      {"tool_choice", "required"}};
+    const Json calls = choice({{"tool_choice", "required"}, {"seed", 5}})["message"]["tool_calls"];
+    Client client(server_->port());
+    const Answered answer = client.post("/v1/responses", body);
+    ASSERT_EQ(answer.status, 200) << answer.body;
+    Json output = Json::parse(answer.body)["output"];
+    ASSERT_EQ(output.size(), calls.size()) << output;
+    for (size_t i = 0; i < calls.size(); ++i) {
+        EXPECT_EQ(output[i]["name"], calls[i]["function"]["name"]);
+        EXPECT_EQ(output[i]["arguments"], calls[i]["function"]["arguments"]);
+    }
+    // And back again, beside what has been called.
+    Json next = body;
+    next["tool_choice"] = {{"type", "function"}, {"name", "now"}};
+    next["input"] = {{{"role", "user"}, {"content", "How warm?"}}};
+    for (const Json& call : output) next["input"].push_back(call);
+    for (const Json& call : output)
+        next["input"].push_back(
+            {{"type", "function_call_output"}, {"call_id", call["call_id"]}, {"output", "noon"}});
+    const Answered second = client.post("/v1/responses", next);
+    ASSERT_EQ(second.status, 200) << second.body;
+    output = Json::parse(second.body)["output"];
+    ASSERT_EQ(output.size(), 1U);
+    EXPECT_EQ(output[0]["name"], "now");
+}
+
 /// A model whose template says nothing of tools.
 class NoTools : public Tools {
 protected:
