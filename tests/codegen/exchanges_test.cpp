@@ -53,7 +53,7 @@ TEST(ExchangesInCode, AreCallsBehindTheirKernels) {
     ASSERT_EQ(exchanges.size(), 1U);
     EXPECT_EQ(exchanges.at("z").before, "step->gather(step->ranks, ");
     EXPECT_EQ(exchanges.at("z").after, ", int64_t{384} * step->symbols[1]);\n");
-    EXPECT_EQ(exchanges.at("z").start, "step.rank * (int64_t{96} * step.symbols[1])");
+    EXPECT_EQ(exchanges.at("z").start, "step->rank * (int64_t{96} * step->symbols[1])");
     EXPECT_EQ(exchange_text(kernel_of("z"), 1, exchanges, "  "),
               "  step->gather(step->ranks, step->arena + 4096, int64_t{384} * step->symbols[1]);\n");
     EXPECT_EQ(exchange_text(kernel_of("z"), 2, exchanges, "  "),
@@ -72,7 +72,7 @@ TEST(ExchangesInCode, PlaceWhatTheKernelWritesWhereThePartOfItsRankBegins) {
     const std::vector<int64_t> starts = {0, 6, 9};
     const Exchanges exchanges = exchanges_of(
         graph_of(type.shape, ops::placed_exchange(kSymbols, type, 1, starts), {Dim("T"), Dim(9), Dim(64)}));
-    EXPECT_EQ(exchanges.at("z").start, "starts[step.rank]");
+    EXPECT_EQ(exchanges.at("z").start, "starts[step->rank]");
     EXPECT_EQ(exchanges.at("z").tables, "static constexpr int64_t starts[] = {0, 384, 576};");
     EXPECT_EQ(exchange_text(kernel_of("z"), 1, exchanges, "  "),
               "  { static constexpr int64_t starts[] = {0, 1536, 2304}; step->place(step->ranks, "

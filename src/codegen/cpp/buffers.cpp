@@ -32,15 +32,15 @@ std::string c_type(ElementType type) {
 std::string base_text(const movement::ProgramBuffer& b) {
     switch (b.memory) {
         case movement::MemoryKind::kInput:
-            return fmt::format("step.inputs[{}]", b.position);
+            return fmt::format("step->inputs[{}]", b.position);
         case movement::MemoryKind::kOutput:
-            return fmt::format("step.outputs[{}]", b.position);
+            return fmt::format("step->outputs[{}]", b.position);
         case movement::MemoryKind::kConstant:
-            return fmt::format("step.constants + {}", b.position);
+            return fmt::format("step->constants + {}", b.position);
         case movement::MemoryKind::kState:
-            return fmt::format("step.states[{}]", b.position);
+            return fmt::format("step->states[{}]", b.position);
         case movement::MemoryKind::kArena:
-            return fmt::format("step.arena + {}", b.position);
+            return fmt::format("step->arena + {}", b.position);
     }
     return {};
 }
@@ -77,15 +77,11 @@ std::string pointer_text(const movement::ProgramBuffer& b, const std::string& fr
     if (b.worker_stride > 0) base += fmt::format(" + worker * {}", b.worker_stride);
     if (!(b.repetition_stride == movement::Index(0)))
         base += fmt::format(" + repetition * ({})", b.repetition_stride.text());
-    const std::string type = pointer_type(b.element, b.is_written);
-    if (c_type(b.element).empty()) {
-        TESSERA_CHECK(b.memory == movement::MemoryKind::kConstant, "{} of {}", b.name, name(b.element));
-        return fmt::format("[[maybe_unused]] const {} {}({});", type, b.name, base);
-    }
-    const bool is_untyped =
-        b.memory == movement::MemoryKind::kInput || b.memory == movement::MemoryKind::kOutput;
-    return fmt::format("[[maybe_unused]] {} const {} = {}_cast<{}>({}){};", type, b.name,
-                       is_untyped ? "static" : "reinterpret", type, base, from.empty() ? "" : " + " + from);
+    if (const std::string type = c_type(b.element); !type.empty())
+        return fmt::format("elements<{}{}>({}){}", b.is_written ? "" : "const ", type, base,
+                           from.empty() ? "" : " + " + from);
+    TESSERA_CHECK(b.memory == movement::MemoryKind::kConstant, "{} of {}", b.name, name(b.element));
+    return fmt::format("{}({})", pointer_type(b.element, b.is_written), base);
 }
 
 std::string whole_address_text(const movement::Address& address) {

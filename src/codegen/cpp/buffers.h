@@ -16,8 +16,8 @@ std::string parameter_type(const movement::ProgramBuffer& buffer,
 /// A pointer to an element that begins with a byte, which the type of `pointer + elements` would not say of
 /// packed bits.
 std::string whole_address_text(const movement::Address& address);
-/// The declaration of a kernel's pointer to a buffer, in terms of `step` and `repetition`; `from` elements
-/// behind its beginning, if it is not empty.
+/// A pointer to a kernel's buffer, in terms of `step`, its symbols, `worker`, `repetition` and the function
+/// `elements`; `from` elements behind its beginning, if it is not empty.
 std::string pointer_text(const movement::ProgramBuffer& buffer, const std::string& from = "");
 
 }  // namespace tessera::codegen::cpp

@@ -27,8 +27,8 @@ std::string comment(std::string_view text) {
     return line + "\n";
 }
 
-/// A distinct name for every kernel, even if names composed of parts are equal; behind `kernel_` and `body_`
-/// they meet no other name.
+/// A distinct name for every kernel, even if names composed of parts are equal; behind `kernel_` they meet no
+/// other name.
 class FunctionNames {
 public:
     explicit FunctionNames(const std::vector<movement::Program>& programs) {
@@ -49,31 +49,31 @@ private:
     std::map<const movement::Kernel*, std::string> names_;
 };
 
-/// A kernel in pieces, since several may have one body: layers that differ only in their place in a group.
+/// A kernel in pieces, since several may be one function: layers that differ only in their place in a group.
 /// Buffers are parameters of it, since GCC 12 trusts `__restrict` fully for parameters alone: with it nothing
 /// is reloaded after each store (a norm and rotation of heads takes a tenth less).
 struct EmittedKernel {
     std::string name;
     std::string comment;
-    std::string symbols;   ///< the symbols that its text may name
-    std::string pointers;  ///< to its buffers
+    std::string symbols;  ///< the symbols that its text may name
     std::string body;
     std::string parameters;  ///< of the body: its buffers, in the order in which it names them
-    std::string arguments;   ///< for these
+    std::string arguments;   ///< for these: pointers, in terms of the step
+    std::string tables;      ///< to which these refer
     std::string shape;       ///< equal where bodies are, but for the names of buffers and tiles
 };
 
 void find_shape(const std::vector<std::string>& tiles, const movement::Kernel& kernel,
-                EmittedKernel& emitted) {
+                const std::optional<KernelExchange>& exchange, EmittedKernel& emitted) {
     std::map<std::string, const movement::ProgramBuffer*> buffers;
     for (const movement::ProgramBuffer& buffer : kernel.buffers) buffers[buffer.name] = &buffer;
     for (const std::string& tile : tiles) buffers[tile] = nullptr;
     std::map<std::string, std::string> replaced;
-    const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+    const auto is_of_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
     const std::string& text = emitted.body;
     for (size_t at = 0; at < text.size();) {
         size_t end = at;
-        while (end < text.size() && is_part(text[end])) ++end;
+        while (end < text.size() && is_of_word(text[end])) ++end;
         if (end == at) {
             emitted.shape += text[at++];
             continue;
@@ -89,11 +89,25 @@ void find_shape(const std::vector<std::string>& tiles, const movement::Kernel& k
         if (is_new && buffer->second) {
             const std::string type = parameter_type(*buffer->second, kernel.buffers);
             emitted.parameters += fmt::format(", {} {}", type, word);
-            emitted.arguments += ", " + word;
+            const bool is_part = exchange && buffer->second == &exchange->parts;
+            emitted.arguments += ", " + pointer_text(*buffer->second, is_part ? exchange->text.start : "");
             emitted.shape += type;
         }
         emitted.shape += name->second;
     }
+}
+
+/// The numbers of a step that texts name.
+std::string symbols_of(const movement::Program& program, const char* step) {
+    std::string text;
+    for (size_t s = 0; s < program.symbols.size(); ++s) {
+        const movement::Variable& symbol = program.symbols[s];
+        if (symbol.bounds.low == symbol.bounds.high) continue;
+        text += fmt::format("    [[maybe_unused]] const int64_t {} = {}symbols[{}];\n", symbol.name, step, s);
+    }
+    if (program.workers > 1)
+        text += fmt::format("    [[maybe_unused]] const int64_t {} = {}worker;\n", movement::kWorker, step);
+    return text;
 }
 
 EmittedKernel emit_kernel(const movement::Program& program, const movement::Kernel& kernel,
@@ -101,140 +115,151 @@ EmittedKernel emit_kernel(const movement::Program& program, const movement::Kern
     EmittedKernel emitted;
     emitted.name = name;
     emitted.comment = kernel.comment;
-    for (size_t s = 0; s < program.symbols.size(); ++s) {
-        const movement::Variable& symbol = program.symbols[s];
-        if (symbol.bounds.low == symbol.bounds.high) continue;
-        emitted.symbols +=
-            fmt::format("    [[maybe_unused]] const int64_t {} = step.symbols[{}];\n", symbol.name, s);
-    }
-    if (program.workers > 1)
-        emitted.symbols +=
-            fmt::format("    [[maybe_unused]] const int64_t {} = step.worker;\n", movement::kWorker);
+    emitted.symbols = symbols_of(program, "step.");
     const std::optional<KernelExchange> exchange = exchange_of(kernel, exchanges);
-    if (exchange && !exchange->text.tables.empty())
-        emitted.pointers += fmt::format("    {}\n", exchange->text.tables);
-    for (const movement::ProgramBuffer& buffer : kernel.buffers)
-        emitted.pointers += fmt::format(
-            "    {}\n",
-            pointer_text(buffer, exchange && &buffer == &exchange->parts ? exchange->text.start : ""));
+    if (exchange) emitted.tables = exchange->text.tables;
     KernelText text(factors);
     text.body(kernel.body);
     emitted.body = text.text();
-    find_shape(text.tiles(), kernel, emitted);
+    find_shape(text.tiles(), kernel, exchange, emitted);
     return emitted;
 }
 
-/// Kernels of one shape: they call one function with their buffers, which has the name of the first.
-using SameBody = std::vector<const EmittedKernel*>;
+/// All kernels in the order of the programs; those of one shape are one function, that of the first.
+struct Kernels {
+    std::vector<EmittedKernel> all;
+    std::vector<size_t> function;  ///< of each: the number of the first kernel of its shape
+};
 
-std::vector<SameBody> by_body(const std::vector<EmittedKernel>& kernels) {
+Kernels emit_kernels(const std::vector<movement::Program>& programs, const Exchanges& exchanges,
+                     FactorTypes& factors) {
+    Kernels kernels;
+    const FunctionNames names(programs);
+    for (const movement::Program& program : programs)
+        for (const movement::ProgramBlock& block : program.blocks)
+            for (const movement::Kernel& kernel : block.kernels)
+                kernels.all.push_back(emit_kernel(program, kernel, names.of(kernel), exchanges, factors));
     std::map<std::string_view, size_t> of_shape;
-    std::vector<SameBody> bodies;
-    for (const EmittedKernel& kernel : kernels) {
-        const auto [at, is_new] = of_shape.emplace(kernel.shape, bodies.size());
-        if (is_new) bodies.emplace_back();
-        bodies[at->second].push_back(&kernel);
-    }
-    return bodies;
+    for (size_t k = 0; k < kernels.all.size(); ++k)
+        kernels.function.push_back(of_shape.emplace(kernels.all[k].shape, k).first->second);
+    return kernels;
 }
 
-std::string functions(const SameBody& same) {
-    const EmittedKernel& first = *same.front();
-    std::string out;
-    if (same.size() > 1) out += comment(fmt::format("the body of {} kernels", same.size()));
-    out += fmt::format(
-        "[[gnu::noinline]] static void body_{}([[maybe_unused]] const TesseraStep& step{}) {{\n{}{}}}\n\n",
-        first.name, first.parameters, first.symbols, first.body);
-    for (const EmittedKernel* kernel : same) {
-        out += comment(kernel->comment);
-        out += fmt::format(
-            "void kernel_{}(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {{\n{}{}"
-            "    body_{}(step{});\n}}\n\n",
-            kernel->name, kernel->symbols, kernel->pointers, first.name, kernel->arguments);
-    }
-    return out;
+std::string head_of(const EmittedKernel& kernel) {
+    return fmt::format("[[gnu::noinline]] void kernel_{}([[maybe_unused]] const TesseraStep& step{})",
+                       kernel.name, kernel.parameters);
+}
+
+/// The first micro-kernel with a tile that a body calls: the largest template in it.
+std::string_view template_of(const EmittedKernel& kernel) {
+    const std::string_view body = kernel.body;
+    const size_t tile = std::min(body.find("Tile{"), body.size());
+    return body.substr(tile, body.find('}', tile) - tile);
+}
+
+/// The functions, those of one template beside each other: each unit compiles it anew.
+std::vector<size_t> functions_of(const Kernels& kernels) {
+    std::vector<size_t> functions;
+    for (size_t k = 0; k < kernels.all.size(); ++k)
+        if (kernels.function[k] == k) functions.push_back(k);
+    std::ranges::stable_sort(functions, {}, [&](size_t k) { return template_of(kernels.all[k]); });
+    return functions;
 }
 
 /// Bytes of a translation unit, about: a second and a half of compiling, a tenth of it for headers.
-constexpr size_t kUnitBytes = size_t{32} << 10;
+constexpr size_t kUnitBytes = size_t{16} << 10;
 
 /// The functions of all kernels, then the entries, in as many units as their length asks for.
-Code in_units(const std::vector<EmittedKernel>& kernels, const std::string& entries) {
+Code in_units(const Kernels& kernels, const std::string& entries) {
     std::vector<std::string> units = {""};
-    for (const SameBody& same : by_body(kernels)) {
+    std::string declarations;
+    for (const size_t k : functions_of(kernels)) {
+        const EmittedKernel& kernel = kernels.all[k];
         if (units.back().size() > kUnitBytes) units.emplace_back();
-        units.back() += functions(same);
+        units.back() += comment(kernel.comment);
+        units.back() += fmt::format("{} {{\n{}{}}}\n\n", head_of(kernel), kernel.symbols, kernel.body);
+        declarations += head_of(kernel) + ";\n";
     }
     if (units.size() == 1) return {"namespace {\n\n" + units.front() + "}  // namespace\n" + entries};
     std::string out =
         "// Several compilers may share this text: where TESSERA_UNIT is defined, each takes its part of "
         "it.\n"
         "#ifdef TESSERA_UNIT\n#define TESSERA_HAS(unit) (TESSERA_UNIT == unit)\n"
-        "#else\n#define TESSERA_HAS(unit) 1\n#endif\n\n#pragma GCC visibility push(hidden)\n";
-    for (const EmittedKernel& kernel : kernels)
-        out += fmt::format("void kernel_{}(const TesseraStep& step, int64_t repetition);\n", kernel.name);
-    out += "#pragma GCC visibility pop\n\n";
+        "#else\n#define TESSERA_HAS(unit) 1\n#endif\n\n#pragma GCC visibility push(hidden)\n" +
+        declarations + "#pragma GCC visibility pop\n\n";
     for (size_t unit = 0; unit < units.size(); ++unit)
         out += fmt::format("#if TESSERA_HAS({0})\n\n{1}#endif  // unit {0}\n\n", unit, units[unit]);
-    return {out + "#if TESSERA_HAS(0)\n" + entries + "\n#endif  // unit 0\n",
-            static_cast<int64_t>(units.size())};
+    const size_t last = units.size();
+    return {out + fmt::format("#if TESSERA_HAS({0})\n{1}\n#endif  // unit {0}\n", last, entries),
+            static_cast<int64_t>(last) + 1};
 }
 
-/// The function that calls the kernels of a program in their order; with marks, it tells when.
+/// The function that calls the kernels of a program in their order, and tells marks when, if there are any;
+/// and its two entries.
 class Entry {
 public:
-    Entry(const movement::Program& program, const FunctionNames& names, const Exchanges& exchanges,
-          bool is_marked)
-        : program_(program), names_(names), exchanges_(exchanges), is_marked_(is_marked) {}
+    /// @param first the program's first kernel
+    Entry(const movement::Program& program, const Kernels& kernels, size_t first, const Exchanges& exchanges)
+        : program_(program), kernels_(kernels), first_(first), exchanges_(exchanges) {}
 
     std::string text() {
-        text_ = is_marked_ ? fmt::format(
-                                 "\nextern \"C\" void {}{}(const TesseraMarkedStep* marked) {{\n"
-                                 "    const TesseraStep* const step = &marked->step;\n",
-                                 entry_name(program_), kTesseraMarkedSuffix)
-                           : fmt::format("\nextern \"C\" void {}(const TesseraStep* step) {{\n",
-                                         entry_name(program_));
-        int64_t number = 0;
+        text_ = fmt::format(
+            "\nstatic void run_{}([[maybe_unused]] const TesseraStep* const step, "
+            "[[maybe_unused]] const TesseraMarkedStep* const marked) {{\n{}"
+            "    const auto mark = [&](const int64_t kernel, const TesseraMark what) {{\n"
+            "        if (marked) marked->mark(marked->marks, step->worker, kernel, what);\n    }};\n"
+            "    [[maybe_unused]] constexpr int64_t repetition = 0;\n",
+            program_.specialisation, symbols_of(program_, "step->"));
         for (const movement::ProgramBlock& block : program_.blocks) {
             const bool repeats = block.repeat > 1;
             indent_ = repeats ? "        " : "    ";
-            if (repeats)
-                text_ += fmt::format("    for (int64_t repetition = 0; repetition < {}; ++repetition) {{\n",
-                                     block.repeat);
-            for (const movement::Kernel& kernel : block.kernels) add(kernel, number++, repeats);
+            text_ += repeats ? fmt::format(
+                                   "    for (int64_t repetition = 0; repetition < {}; "
+                                   "++repetition) {{\n",
+                                   block.repeat)
+                             : "";
+            for (const movement::Kernel& kernel : block.kernels) add(kernel);
             if (repeats) text_ += "    }\n";
         }
         indent_ = "    ";
-        mark(number, "kTesseraEnds");
-        return text_ + "}\n";
+        mark("kTesseraEnds");
+        const std::string name = entry_name(program_);
+        return text_ + fmt::format(
+                           "}}\n\nextern \"C\" void {0}(const TesseraStep* step) {{\n"
+                           "    run_{2}(step, nullptr);\n}}\n\n"
+                           "extern \"C\" void {0}{1}(const TesseraMarkedStep* marked) {{\n"
+                           "    run_{2}(&marked->step, marked);\n}}\n",
+                           name, kTesseraMarkedSuffix, program_.specialisation);
     }
 
 private:
-    void add(const movement::Kernel& kernel, int64_t number, bool repeats) {
+    void add(const movement::Kernel& kernel) {
         const bool has_team = program_.workers > 1;
         if (kernel.barrier && has_team) {
-            mark(number, "kTesseraWaits");
+            mark("kTesseraWaits");
             text_ += fmt::format("{}step->meet(step->team);\n", indent_);
         }
-        mark(number, "kTesseraComputes");
-        text_ += fmt::format("{}{}kernel_{}(*step, {});\n", indent_,
-                             kernel.alone && has_team ? "if (step->worker == 0) " : "", names_.of(kernel),
-                             repeats ? "repetition" : "0");
+        mark("kTesseraComputes");
+        const size_t number = first_ + static_cast<size_t>(number_);
+        const EmittedKernel& emitted = kernels_.all[number];
+        const EmittedKernel& function = kernels_.all[kernels_.function[number]];
+        std::string call = fmt::format("kernel_{}(*step{});", function.name, emitted.arguments);
+        if (!emitted.tables.empty()) call = fmt::format("{{ {} {} }}", emitted.tables, call);
+        text_ += fmt::format("{}{}{}{}\n", indent_, kernel.alone && has_team ? "if (step->worker == 0) " : "",
+                             call, &function == &emitted ? "" : "  // " + emitted.name);
         const std::string exchange = exchange_text(kernel, program_.workers, exchanges_, indent_);
-        if (!exchange.empty()) mark(number, "kTesseraExchanges");
+        if (!exchange.empty()) mark("kTesseraExchanges");
         text_ += exchange;
+        ++number_;
     }
 
-    void mark(int64_t kernel, const char* what) {
-        if (is_marked_)
-            text_ +=
-                fmt::format("{}marked->mark(marked->marks, step->worker, {}, {});\n", indent_, kernel, what);
-    }
+    void mark(const char* what) { text_ += fmt::format("{}mark({}, {});\n", indent_, number_, what); }
 
     const movement::Program& program_;
-    const FunctionNames& names_;
+    const Kernels& kernels_;
+    const size_t first_;
     const Exchanges& exchanges_;
-    const bool is_marked_;
+    int64_t number_ = 0;  ///< of the kernel, in the order of execution
     std::string indent_, text_;
 };
 
@@ -247,27 +272,26 @@ std::string entry_name(const movement::Program& program) {
 Code emit(const std::string& model, const std::vector<movement::Program>& programs,
           const Exchanges& exchanges) {
     FactorTypes factors;
-    const FunctionNames names(programs);
-    std::vector<EmittedKernel> kernels;
-    for (const movement::Program& program : programs) {
-        for (const movement::ProgramBlock& block : program.blocks) {
-            for (const movement::Kernel& kernel : block.kernels)
-                kernels.push_back(emit_kernel(program, kernel, names.of(kernel), exchanges, factors));
-        }
-    }
+    const Kernels kernels = emit_kernels(programs, exchanges, factors);
     std::string entries;
+    size_t first = 0;
     for (const movement::Program& program : programs) {
-        entries += Entry(program, names, exchanges, false).text();
-        entries += Entry(program, names, exchanges, true).text();
+        entries += Entry(program, kernels, first, exchanges).text();
+        for (const movement::ProgramBlock& block : program.blocks) first += block.kernels.size();
     }
     Code code = in_units(kernels, entries);
-    std::string head = comment(fmt::format(
-        "{}: one function for each kernel of the plan, one entry for each specialisation.", model));
+    std::string head = comment((model.empty() ? "" : model + ": ") +
+                               "a function for each kernel of the plan, and one that calls them for each "
+                               "specialisation.");
     head +=
         "#include \"tessera/ntt/group.h\"\n#include \"tessera/ntt/ntt.h\"\n#include \"tessera/step.h\"\n\n"
         "namespace ntt = tessera::ntt;\n\n";
-    if (const std::string& definitions = factors.definitions(); !definitions.empty())
-        head += "namespace {\n\n" + definitions + "}  // namespace\n\n";
+    head +=
+        "namespace {\n\n// The elements that begin at some byte.\ntemplate <typename Element, typename "
+        "Byte>\n"
+        "[[maybe_unused]] inline Element* elements(Byte* begin) {\n"
+        "    return reinterpret_cast<Element*>(begin);\n}\n\n" +
+        factors.definitions() + "}  // namespace\n\n";
     code.text.insert(0, head);
     return code;
 }

@@ -12,6 +12,8 @@ namespace tessera::codegen::cpp {
 /// C++ over NTT with an entry `extern "C" void tessera_step_NAME(const TesseraStep*)`
 /// for each program, and one with marks (tessera/step.h) beside it. It is meant to be read: kernels are named
 /// after the graph and carry their nest as a comment. A long text is divided into units.
+/// @param model named in the first line, unless it is empty: equal programs then give equal text, whatever
+/// they are of
 Code emit(const std::string& model, const std::vector<movement::Program>& programs,
           const Exchanges& exchanges = {});
 

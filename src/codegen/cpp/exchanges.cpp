@@ -12,14 +12,14 @@
 namespace tessera::codegen::cpp {
 namespace {
 
-/// Elements of some axes: "int64_t{64} * step->symbols[0]". @param step "step->" or "step."
-std::string elements(const Graph& graph, std::span<const Dim> axes, const char* step, int64_t factor = 1) {
+/// Elements of some axes: "int64_t{64} * step->symbols[0]".
+std::string elements(const Graph& graph, std::span<const Dim> axes, int64_t factor = 1) {
     std::string symbols;
     for (const Dim& dim : axes) {
         factor *= dim.factor;
         if (!dim.symbol) continue;
         for (size_t s = 0; s < graph.symbols.size(); ++s)
-            if (graph.symbols[s].name == *dim.symbol) symbols += fmt::format(" * {}symbols[{}]", step, s);
+            if (graph.symbols[s].name == *dim.symbol) symbols += fmt::format(" * step->symbols[{}]", s);
     }
     return fmt::format("int64_t{{{}}}{}", factor, symbols);
 }
@@ -33,8 +33,8 @@ ExchangeText call_of(const Graph& graph, const Node& node, const ops::ExchangeCa
         const std::span<const Dim> part(type.shape.begin() + 1, type.shape.end());  // axis 0 counts the ranks
         const bool is_gather = call.kind == Kind::kGather;
         return {.before = fmt::format("step->{}(step->ranks, ", is_gather ? "gather" : "transpose"),
-                .after = fmt::format(", {});\n", elements(graph, part, "step->", bits / 8)),
-                .start = is_gather ? fmt::format("step.rank * ({})", elements(graph, part, "step.")) : ""};
+                .after = fmt::format(", {});\n", elements(graph, part, bits / 8)),
+                .start = is_gather ? fmt::format("step->rank * ({})", elements(graph, part)) : ""};
     }
     // The axis of which the rank has a part.
     const TensorType& own = graph[node.operands.front()].type;
@@ -53,8 +53,8 @@ ExchangeText call_of(const Graph& graph, const Node& node, const ops::ExchangeCa
     const std::span<const Dim> outer(type.shape.data(), axis);
     return {.before = fmt::format("{{ static constexpr int64_t starts[] = {{{}}}; step->place(step->ranks, ",
                                   fmt::join(bytes, ", ")),
-            .after = fmt::format(", {}, starts); }}\n", elements(graph, outer, "step->")),
-            .start = "starts[step.rank]",
+            .after = fmt::format(", {}, starts); }}\n", elements(graph, outer)),
+            .start = "starts[step->rank]",
             .tables = fmt::format("static constexpr int64_t starts[] = {{{}}};", fmt::join(starts, ", "))};
 }
 

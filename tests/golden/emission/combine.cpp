@@ -1,4 +1,4 @@
-// attention: one function for each kernel of the plan, one entry for each specialisation.
+// attention: a function for each kernel of the plan, and one that calls them for each specialisation.
 #include "tessera/ntt/group.h"
 #include "tessera/ntt/ntt.h"
 #include "tessera/step.h"
@@ -7,7 +7,54 @@ namespace ntt = tessera::ntt;
 
 namespace {
 
-[[gnu::noinline]] static void body_all_main_parts_of_attend([[maybe_unused]] const TesseraStep& step, float* const __restrict parts_of_largest, float* const __restrict parts_of_weights, float* const __restrict parts_of_weighted, const int32_t* const v_position, const float* const v_q, const float* const v_k, float* const __restrict v_scores, const float* const v_v) {
+// The elements that begin at some byte.
+template <typename Element, typename Byte>
+[[maybe_unused]] inline Element* elements(Byte* begin) {
+    return reinterpret_cast<Element*>(begin);
+}
+
+}  // namespace
+
+namespace {
+
+// d:8@worker { attend[combine lanes=8 x=d]; y[loops lanes=8 x=d] }
+[[gnu::noinline]] void kernel_all_main_y([[maybe_unused]] const TesseraStep& step, const float* const parts_of_largest, float* const __restrict v_largest, const float* const parts_of_weights, float* const __restrict v_weights, const float* const parts_of_weighted, float* const __restrict v_weighted, float* const __restrict v_y) {
+    [[maybe_unused]] const int64_t s_T = step.symbols[0];
+    [[maybe_unused]] const int64_t worker = step.worker;
+    for (int64_t i_d_tile = worker * 8; i_d_tile < 32; i_d_tile += 24) {
+        for (int64_t i_t = 0; i_t < s_T; ++i_t) {
+            float max = -__builtin_inff();
+            for (int64_t part = 0; part < 3; ++part) {
+                max = ntt::max(max, parts_of_largest[i_t + part * 64]);
+            }
+            v_largest[i_t] = max;
+            alignas(64) float weights_of_attend[3];
+            for (int64_t part = 0; part < 3; ++part) {
+                weights_of_attend[part] = ntt::exp((parts_of_largest[i_t + part * 64] - ((max == (-__builtin_inff())) ? 0.0f : max)));
+            }
+            float sum = 0.0f;
+            for (int64_t part = 0; part < 3; ++part) {
+                sum = ntt::fma(parts_of_weights[i_t + part * 64], weights_of_attend[part], sum);
+            }
+            v_weights[i_t] = sum;
+            for (int64_t i_d = i_d_tile; i_d < i_d_tile + 8; i_d += 8) {
+                ntt::Vector<float, 8> sum_2 = ntt::broadcast<ntt::Vector<float, 8>>(0.0f);
+                for (int64_t part = 0; part < 3; ++part) {
+                    sum_2 = ntt::fma(ntt::load_group<ntt::Vector<float, 8>>(parts_of_weighted + i_d_tile + i_t * 32 + part * 2048, ntt::Int<8>{}), ntt::broadcast<ntt::Vector<float, 8>>(weights_of_attend[part]), sum_2);
+                }
+                ntt::store_group(v_weighted + i_t * 8, sum_2, ntt::Int<8>{});
+            }
+        }
+        for (int64_t i_t_2 = 0; i_t_2 < s_T; ++i_t_2) {
+            for (int64_t i_d_2 = i_d_tile; i_d_2 < i_d_tile + 8; i_d_2 += 8) {
+                ntt::store_group(v_y + i_d_tile + i_t_2 * 32, (ntt::load_group<ntt::Vector<float, 8>>(v_weighted + i_t_2 * 8, ntt::Int<8>{}) / v_weights[i_t_2]), ntt::Int<8>{});
+            }
+        }
+    }
+}
+
+// t:1 s:32@worker { scores[contract groups=4 k=e lanes=8 n=s rows=1]; attend[stream d=d groups=4 lanes=8 rows=1] }
+[[gnu::noinline]] void kernel_all_main_parts_of_attend([[maybe_unused]] const TesseraStep& step, float* const __restrict parts_of_largest, float* const __restrict parts_of_weights, float* const __restrict parts_of_weighted, const int32_t* const v_position, const float* const v_q, const float* const v_k, float* const __restrict v_scores, const float* const v_v) {
     [[maybe_unused]] const int64_t s_T = step.symbols[0];
     [[maybe_unused]] const int64_t worker = step.worker;
     for (int64_t i_t_tile = 0; i_t_tile < s_T; ++i_t_tile) {
@@ -49,85 +96,28 @@ namespace {
     }
 }
 
-// t:1 s:32@worker { scores[contract groups=4 k=e lanes=8 n=s rows=1]; attend[stream d=d groups=4 lanes=8 rows=1] }
-void kernel_all_main_parts_of_attend(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
-    [[maybe_unused]] const int64_t s_T = step.symbols[0];
-    [[maybe_unused]] const int64_t worker = step.worker;
-    [[maybe_unused]] float* const parts_of_largest = reinterpret_cast<float*>(step.arena + 31488 + worker * 256);
-    [[maybe_unused]] float* const parts_of_weighted = reinterpret_cast<float*>(step.arena + 0 + worker * 8192);
-    [[maybe_unused]] float* const parts_of_weights = reinterpret_cast<float*>(step.arena + 33024 + worker * 256);
-    [[maybe_unused]] const float* const v_k = reinterpret_cast<const float*>(step.constants + 0);
-    [[maybe_unused]] const int32_t* const v_position = static_cast<const int32_t*>(step.inputs[0]);
-    [[maybe_unused]] const float* const v_q = static_cast<const float*>(step.inputs[1]);
-    [[maybe_unused]] float* const v_scores = reinterpret_cast<float*>(step.arena + 32256 + worker * 128);
-    [[maybe_unused]] const float* const v_v = reinterpret_cast<const float*>(step.constants + 16384);
-    body_all_main_parts_of_attend(step, parts_of_largest, parts_of_weights, parts_of_weighted, v_position, v_q, v_k, v_scores, v_v);
-}
-
-[[gnu::noinline]] static void body_all_main_y([[maybe_unused]] const TesseraStep& step, const float* const parts_of_largest, float* const __restrict v_largest, const float* const parts_of_weights, float* const __restrict v_weights, const float* const parts_of_weighted, float* const __restrict v_weighted, float* const __restrict v_y) {
-    [[maybe_unused]] const int64_t s_T = step.symbols[0];
-    [[maybe_unused]] const int64_t worker = step.worker;
-    for (int64_t i_d_tile = worker * 8; i_d_tile < 32; i_d_tile += 24) {
-        for (int64_t i_t = 0; i_t < s_T; ++i_t) {
-            float max = -__builtin_inff();
-            for (int64_t part = 0; part < 3; ++part) {
-                max = ntt::max(max, parts_of_largest[i_t + part * 64]);
-            }
-            v_largest[i_t] = max;
-            alignas(64) float weights_of_attend[3];
-            for (int64_t part = 0; part < 3; ++part) {
-                weights_of_attend[part] = ntt::exp((parts_of_largest[i_t + part * 64] - ((max == (-__builtin_inff())) ? 0.0f : max)));
-            }
-            float sum = 0.0f;
-            for (int64_t part = 0; part < 3; ++part) {
-                sum = ntt::fma(parts_of_weights[i_t + part * 64], weights_of_attend[part], sum);
-            }
-            v_weights[i_t] = sum;
-            for (int64_t i_d = i_d_tile; i_d < i_d_tile + 8; i_d += 8) {
-                ntt::Vector<float, 8> sum_2 = ntt::broadcast<ntt::Vector<float, 8>>(0.0f);
-                for (int64_t part = 0; part < 3; ++part) {
-                    sum_2 = ntt::fma(ntt::load_group<ntt::Vector<float, 8>>(parts_of_weighted + i_d_tile + i_t * 32 + part * 2048, ntt::Int<8>{}), ntt::broadcast<ntt::Vector<float, 8>>(weights_of_attend[part]), sum_2);
-                }
-                ntt::store_group(v_weighted + i_t * 8, sum_2, ntt::Int<8>{});
-            }
-        }
-        for (int64_t i_t_2 = 0; i_t_2 < s_T; ++i_t_2) {
-            for (int64_t i_d_2 = i_d_tile; i_d_2 < i_d_tile + 8; i_d_2 += 8) {
-                ntt::store_group(v_y + i_d_tile + i_t_2 * 32, (ntt::load_group<ntt::Vector<float, 8>>(v_weighted + i_t_2 * 8, ntt::Int<8>{}) / v_weights[i_t_2]), ntt::Int<8>{});
-            }
-        }
-    }
-}
-
-// d:8@worker { attend[combine lanes=8 x=d]; y[loops lanes=8 x=d] }
-void kernel_all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
-    [[maybe_unused]] const int64_t s_T = step.symbols[0];
-    [[maybe_unused]] const int64_t worker = step.worker;
-    [[maybe_unused]] const float* const parts_of_largest = reinterpret_cast<const float*>(step.arena + 31488);
-    [[maybe_unused]] const float* const parts_of_weighted = reinterpret_cast<const float*>(step.arena + 0);
-    [[maybe_unused]] const float* const parts_of_weights = reinterpret_cast<const float*>(step.arena + 33024);
-    [[maybe_unused]] float* const v_largest = reinterpret_cast<float*>(step.arena + 30720 + worker * 256);
-    [[maybe_unused]] float* const v_weighted = reinterpret_cast<float*>(step.arena + 24576 + worker * 2048);
-    [[maybe_unused]] float* const v_weights = reinterpret_cast<float*>(step.arena + 32256 + worker * 256);
-    [[maybe_unused]] float* const v_y = static_cast<float*>(step.outputs[0]);
-    body_all_main_y(step, parts_of_largest, v_largest, parts_of_weights, v_weights, parts_of_weighted, v_weighted, v_y);
-}
-
 }  // namespace
 
-extern "C" void tessera_step_all(const TesseraStep* step) {
-    kernel_all_main_parts_of_attend(*step, 0);
+static void run_all([[maybe_unused]] const TesseraStep* const step, [[maybe_unused]] const TesseraMarkedStep* const marked) {
+    [[maybe_unused]] const int64_t s_T = step->symbols[0];
+    [[maybe_unused]] const int64_t worker = step->worker;
+    const auto mark = [&](const int64_t kernel, const TesseraMark what) {
+        if (marked) marked->mark(marked->marks, step->worker, kernel, what);
+    };
+    [[maybe_unused]] constexpr int64_t repetition = 0;
+    mark(0, kTesseraComputes);
+    kernel_all_main_parts_of_attend(*step, elements<float>(step->arena + 31488 + worker * 256), elements<float>(step->arena + 33024 + worker * 256), elements<float>(step->arena + 0 + worker * 8192), elements<const int32_t>(step->inputs[0]), elements<const float>(step->inputs[1]), elements<const float>(step->constants + 0), elements<float>(step->arena + 32256 + worker * 128), elements<const float>(step->constants + 16384));
+    mark(1, kTesseraWaits);
     step->meet(step->team);
-    kernel_all_main_y(*step, 0);
+    mark(1, kTesseraComputes);
+    kernel_all_main_y(*step, elements<const float>(step->arena + 31488), elements<float>(step->arena + 30720 + worker * 256), elements<const float>(step->arena + 33024), elements<float>(step->arena + 32256 + worker * 256), elements<const float>(step->arena + 0), elements<float>(step->arena + 24576 + worker * 2048), elements<float>(step->outputs[0]));
+    mark(2, kTesseraEnds);
+}
+
+extern "C" void tessera_step_all(const TesseraStep* step) {
+    run_all(step, nullptr);
 }
 
 extern "C" void tessera_step_all_marked(const TesseraMarkedStep* marked) {
-    const TesseraStep* const step = &marked->step;
-    marked->mark(marked->marks, step->worker, 0, kTesseraComputes);
-    kernel_all_main_parts_of_attend(*step, 0);
-    marked->mark(marked->marks, step->worker, 1, kTesseraWaits);
-    step->meet(step->team);
-    marked->mark(marked->marks, step->worker, 1, kTesseraComputes);
-    kernel_all_main_y(*step, 0);
-    marked->mark(marked->marks, step->worker, 2, kTesseraEnds);
+    run_all(&marked->step, marked);
 }

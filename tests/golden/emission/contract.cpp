@@ -1,4 +1,4 @@
-// products: one function for each kernel of the plan, one entry for each specialisation.
+// products: a function for each kernel of the plan, and one that calls them for each specialisation.
 #include "tessera/ntt/group.h"
 #include "tessera/ntt/ntt.h"
 #include "tessera/step.h"
@@ -7,7 +7,18 @@ namespace ntt = tessera::ntt;
 
 namespace {
 
-[[gnu::noinline]] static void body_all_main_y([[maybe_unused]] const TesseraStep& step, const float* const v_x, const float* const v_w, float* const __restrict v_y, const float* const v_bias) {
+// The elements that begin at some byte.
+template <typename Element, typename Byte>
+[[maybe_unused]] inline Element* elements(Byte* begin) {
+    return reinterpret_cast<Element*>(begin);
+}
+
+}  // namespace
+
+namespace {
+
+// n:16 { y[contract groups=2 k=k lanes=8 m=t n=n partial_sums=2 rows=4] }
+[[gnu::noinline]] void kernel_all_main_y([[maybe_unused]] const TesseraStep& step, const float* const v_x, const float* const v_w, float* const __restrict v_y, const float* const v_bias) {
     [[maybe_unused]] const int64_t s_T = step.symbols[0];
     for (int64_t i_n_tile = 0; i_n_tile < 40; i_n_tile += 16) {
         const int64_t i_n_end = ntt::min<int64_t>(i_n_tile + 16, 40);
@@ -29,25 +40,23 @@ namespace {
     }
 }
 
-// n:16 { y[contract groups=2 k=k lanes=8 m=t n=n partial_sums=2 rows=4] }
-void kernel_all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
-    [[maybe_unused]] const int64_t s_T = step.symbols[0];
-    [[maybe_unused]] const float* const v_bias = reinterpret_cast<const float*>(step.constants + 7680);
-    [[maybe_unused]] const float* const v_w = reinterpret_cast<const float*>(step.constants + 0);
-    [[maybe_unused]] const float* const v_x = static_cast<const float*>(step.inputs[0]);
-    [[maybe_unused]] float* const v_y = static_cast<float*>(step.outputs[0]);
-    body_all_main_y(step, v_x, v_w, v_y, v_bias);
-}
-
 }  // namespace
 
+static void run_all([[maybe_unused]] const TesseraStep* const step, [[maybe_unused]] const TesseraMarkedStep* const marked) {
+    [[maybe_unused]] const int64_t s_T = step->symbols[0];
+    const auto mark = [&](const int64_t kernel, const TesseraMark what) {
+        if (marked) marked->mark(marked->marks, step->worker, kernel, what);
+    };
+    [[maybe_unused]] constexpr int64_t repetition = 0;
+    mark(0, kTesseraComputes);
+    kernel_all_main_y(*step, elements<const float>(step->inputs[0]), elements<const float>(step->constants + 0), elements<float>(step->outputs[0]), elements<const float>(step->constants + 7680));
+    mark(1, kTesseraEnds);
+}
+
 extern "C" void tessera_step_all(const TesseraStep* step) {
-    kernel_all_main_y(*step, 0);
+    run_all(step, nullptr);
 }
 
 extern "C" void tessera_step_all_marked(const TesseraMarkedStep* marked) {
-    const TesseraStep* const step = &marked->step;
-    marked->mark(marked->marks, step->worker, 0, kTesseraComputes);
-    kernel_all_main_y(*step, 0);
-    marked->mark(marked->marks, step->worker, 1, kTesseraEnds);
+    run_all(&marked->step, marked);
 }

@@ -1,4 +1,4 @@
-// blocks: one function for each kernel of the plan, one entry for each specialisation.
+// blocks: a function for each kernel of the plan, and one that calls them for each specialisation.
 #include "tessera/ntt/group.h"
 #include "tessera/ntt/ntt.h"
 #include "tessera/step.h"
@@ -6,6 +6,12 @@
 namespace ntt = tessera::ntt;
 
 namespace {
+
+// The elements that begin at some byte.
+template <typename Element, typename Byte>
+[[maybe_unused]] inline Element* elements(Byte* begin) {
+    return reinterpret_cast<Element*>(begin);
+}
 
 struct Factor1 {
     const ntt::f16* p0;
@@ -20,7 +26,8 @@ struct Factor1 {
 
 namespace {
 
-[[gnu::noinline]] static void body_all_main_y([[maybe_unused]] const TesseraStep& step, const int8_t* const v_x, const int8_t* const v_low, const float* const v_scales, ntt::Bits<4> const v_w_q, const ntt::f16* const v_w_d, const ntt::f16* const v_w_m, float* const __restrict v_y) {
+// n:16 { y[contract_blocks groups=2 k=k lanes=8 m=t n=n prefetch=512 rows=4 streams=2] }
+[[gnu::noinline]] void kernel_all_main_y([[maybe_unused]] const TesseraStep& step, const int8_t* const v_x, const int8_t* const v_low, const float* const v_scales, ntt::Bits<4> const v_w_q, const ntt::f16* const v_w_d, const ntt::f16* const v_w_m, float* const __restrict v_y) {
     [[maybe_unused]] const int64_t s_T = step.symbols[0];
     for (int64_t i_n_tile = 0; i_n_tile < 40; i_n_tile += 16) {
         const int64_t i_n_end = ntt::min<int64_t>(i_n_tile + 16, 40);
@@ -35,28 +42,23 @@ namespace {
     }
 }
 
-// n:16 { y[contract_blocks groups=2 k=k lanes=8 m=t n=n prefetch=512 rows=4 streams=2] }
-void kernel_all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
-    [[maybe_unused]] const int64_t s_T = step.symbols[0];
-    [[maybe_unused]] const int8_t* const v_low = static_cast<const int8_t*>(step.inputs[1]);
-    [[maybe_unused]] const float* const v_scales = static_cast<const float*>(step.inputs[2]);
-    [[maybe_unused]] const ntt::f16* const v_w_d = reinterpret_cast<const ntt::f16*>(step.constants + 1280);
-    [[maybe_unused]] const ntt::f16* const v_w_m = reinterpret_cast<const ntt::f16*>(step.constants + 1472);
-    [[maybe_unused]] const ntt::Bits<4> v_w_q(step.constants + 0);
-    [[maybe_unused]] const int8_t* const v_x = static_cast<const int8_t*>(step.inputs[0]);
-    [[maybe_unused]] float* const v_y = static_cast<float*>(step.outputs[0]);
-    body_all_main_y(step, v_x, v_low, v_scales, v_w_q, v_w_d, v_w_m, v_y);
-}
-
 }  // namespace
 
+static void run_all([[maybe_unused]] const TesseraStep* const step, [[maybe_unused]] const TesseraMarkedStep* const marked) {
+    [[maybe_unused]] const int64_t s_T = step->symbols[0];
+    const auto mark = [&](const int64_t kernel, const TesseraMark what) {
+        if (marked) marked->mark(marked->marks, step->worker, kernel, what);
+    };
+    [[maybe_unused]] constexpr int64_t repetition = 0;
+    mark(0, kTesseraComputes);
+    kernel_all_main_y(*step, elements<const int8_t>(step->inputs[0]), elements<const int8_t>(step->inputs[1]), elements<const float>(step->inputs[2]), ntt::Bits<4>(step->constants + 0), elements<const ntt::f16>(step->constants + 1280), elements<const ntt::f16>(step->constants + 1472), elements<float>(step->outputs[0]));
+    mark(1, kTesseraEnds);
+}
+
 extern "C" void tessera_step_all(const TesseraStep* step) {
-    kernel_all_main_y(*step, 0);
+    run_all(step, nullptr);
 }
 
 extern "C" void tessera_step_all_marked(const TesseraMarkedStep* marked) {
-    const TesseraStep* const step = &marked->step;
-    marked->mark(marked->marks, step->worker, 0, kTesseraComputes);
-    kernel_all_main_y(*step, 0);
-    marked->mark(marked->marks, step->worker, 1, kTesseraEnds);
+    run_all(&marked->step, marked);
 }

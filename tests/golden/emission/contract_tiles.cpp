@@ -1,4 +1,4 @@
-// tiles: one function for each kernel of the plan, one entry for each specialisation.
+// tiles: a function for each kernel of the plan, and one that calls them for each specialisation.
 #include "tessera/ntt/group.h"
 #include "tessera/ntt/ntt.h"
 #include "tessera/step.h"
@@ -7,7 +7,18 @@ namespace ntt = tessera::ntt;
 
 namespace {
 
-[[gnu::noinline]] static void body_all_main_x([[maybe_unused]] const TesseraStep& step, ntt::bf16* const __restrict v_x, const ntt::bf16* const v_table) {
+// The elements that begin at some byte.
+template <typename Element, typename Byte>
+[[maybe_unused]] inline Element* elements(Byte* begin) {
+    return reinterpret_cast<Element*>(begin);
+}
+
+}  // namespace
+
+namespace {
+
+// x[loops lanes=8 x=k]
+[[gnu::noinline]] void kernel_all_main_x([[maybe_unused]] const TesseraStep& step, ntt::bf16* const __restrict v_x, const ntt::bf16* const v_table) {
     [[maybe_unused]] const int64_t s_T = step.symbols[0];
     for (int64_t i_t = 0; i_t < s_T; ++i_t) {
         for (int64_t i_k = 0; i_k < 48; i_k += 8) {
@@ -16,15 +27,8 @@ namespace {
     }
 }
 
-// x[loops lanes=8 x=k]
-void kernel_all_main_x(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
-    [[maybe_unused]] const int64_t s_T = step.symbols[0];
-    [[maybe_unused]] const ntt::bf16* const v_table = reinterpret_cast<const ntt::bf16*>(step.constants + 0);
-    [[maybe_unused]] ntt::bf16* const v_x = reinterpret_cast<ntt::bf16*>(step.arena + 0);
-    body_all_main_x(step, v_x, v_table);
-}
-
-[[gnu::noinline]] static void body_all_main_y([[maybe_unused]] const TesseraStep& step, const ntt::bf16* const v_x, const ntt::bf16* const v_w, float* const __restrict v_y) {
+// n:16 { y[contract_tiles depth=32 groups=2 k=k lanes=8 m=t n=n rows=2 tile_rows=16] }
+[[gnu::noinline]] void kernel_all_main_y([[maybe_unused]] const TesseraStep& step, const ntt::bf16* const v_x, const ntt::bf16* const v_w, float* const __restrict v_y) {
     [[maybe_unused]] const int64_t s_T = step.symbols[0];
     for (int64_t i_n_tile = 0; i_n_tile < 40; i_n_tile += 16) {
         const int64_t i_n_end = ntt::min<int64_t>(i_n_tile + 16, 40);
@@ -36,27 +40,25 @@ void kernel_all_main_x(const TesseraStep& step, [[maybe_unused]] const int64_t r
     }
 }
 
-// n:16 { y[contract_tiles depth=32 groups=2 k=k lanes=8 m=t n=n rows=2 tile_rows=16] }
-void kernel_all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
-    [[maybe_unused]] const int64_t s_T = step.symbols[0];
-    [[maybe_unused]] const ntt::bf16* const v_w = reinterpret_cast<const ntt::bf16*>(step.constants + 6144);
-    [[maybe_unused]] const ntt::bf16* const v_x = reinterpret_cast<const ntt::bf16*>(step.arena + 0);
-    [[maybe_unused]] float* const v_y = static_cast<float*>(step.outputs[0]);
-    body_all_main_y(step, v_x, v_w, v_y);
-}
-
 }  // namespace
 
+static void run_all([[maybe_unused]] const TesseraStep* const step, [[maybe_unused]] const TesseraMarkedStep* const marked) {
+    [[maybe_unused]] const int64_t s_T = step->symbols[0];
+    const auto mark = [&](const int64_t kernel, const TesseraMark what) {
+        if (marked) marked->mark(marked->marks, step->worker, kernel, what);
+    };
+    [[maybe_unused]] constexpr int64_t repetition = 0;
+    mark(0, kTesseraComputes);
+    kernel_all_main_x(*step, elements<ntt::bf16>(step->arena + 0), elements<const ntt::bf16>(step->constants + 0));
+    mark(1, kTesseraComputes);
+    kernel_all_main_y(*step, elements<const ntt::bf16>(step->arena + 0), elements<const ntt::bf16>(step->constants + 6144), elements<float>(step->outputs[0]));
+    mark(2, kTesseraEnds);
+}
+
 extern "C" void tessera_step_all(const TesseraStep* step) {
-    kernel_all_main_x(*step, 0);
-    kernel_all_main_y(*step, 0);
+    run_all(step, nullptr);
 }
 
 extern "C" void tessera_step_all_marked(const TesseraMarkedStep* marked) {
-    const TesseraStep* const step = &marked->step;
-    marked->mark(marked->marks, step->worker, 0, kTesseraComputes);
-    kernel_all_main_x(*step, 0);
-    marked->mark(marked->marks, step->worker, 1, kTesseraComputes);
-    kernel_all_main_y(*step, 0);
-    marked->mark(marked->marks, step->worker, 2, kTesseraEnds);
+    run_all(&marked->step, marked);
 }

@@ -1,4 +1,4 @@
-// rms_norm: one function for each kernel of the plan, one entry for each specialisation.
+// rms_norm: a function for each kernel of the plan, and one that calls them for each specialisation.
 #include "tessera/ntt/group.h"
 #include "tessera/ntt/ntt.h"
 #include "tessera/step.h"
@@ -7,7 +7,18 @@ namespace ntt = tessera::ntt;
 
 namespace {
 
-[[gnu::noinline]] static void body_all_main_y([[maybe_unused]] const TesseraStep& step, const float* const v_x, float* const __restrict v_norm, float* const __restrict v_y, const float* const v_w) {
+// The elements that begin at some byte.
+template <typename Element, typename Byte>
+[[maybe_unused]] inline Element* elements(Byte* begin) {
+    return reinterpret_cast<Element*>(begin);
+}
+
+}  // namespace
+
+namespace {
+
+// t:1 { norm[loops lanes=8 x=d]; y[loops lanes=8 x=d] }
+[[gnu::noinline]] void kernel_all_main_y([[maybe_unused]] const TesseraStep& step, const float* const v_x, float* const __restrict v_norm, float* const __restrict v_y, const float* const v_w) {
     [[maybe_unused]] const int64_t s_T = step.symbols[0];
     for (int64_t i_t_tile = 0; i_t_tile < s_T; ++i_t_tile) {
         ntt::Vector<float, 8> sum = ntt::broadcast<ntt::Vector<float, 8>>(0.0f);
@@ -31,25 +42,23 @@ namespace {
     }
 }
 
-// t:1 { norm[loops lanes=8 x=d]; y[loops lanes=8 x=d] }
-void kernel_all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
-    [[maybe_unused]] const int64_t s_T = step.symbols[0];
-    [[maybe_unused]] float* const v_norm = reinterpret_cast<float*>(step.arena + 0);
-    [[maybe_unused]] const float* const v_w = reinterpret_cast<const float*>(step.constants + 0);
-    [[maybe_unused]] const float* const v_x = static_cast<const float*>(step.inputs[0]);
-    [[maybe_unused]] float* const v_y = static_cast<float*>(step.outputs[0]);
-    body_all_main_y(step, v_x, v_norm, v_y, v_w);
-}
-
 }  // namespace
 
+static void run_all([[maybe_unused]] const TesseraStep* const step, [[maybe_unused]] const TesseraMarkedStep* const marked) {
+    [[maybe_unused]] const int64_t s_T = step->symbols[0];
+    const auto mark = [&](const int64_t kernel, const TesseraMark what) {
+        if (marked) marked->mark(marked->marks, step->worker, kernel, what);
+    };
+    [[maybe_unused]] constexpr int64_t repetition = 0;
+    mark(0, kTesseraComputes);
+    kernel_all_main_y(*step, elements<const float>(step->inputs[0]), elements<float>(step->arena + 0), elements<float>(step->outputs[0]), elements<const float>(step->constants + 0));
+    mark(1, kTesseraEnds);
+}
+
 extern "C" void tessera_step_all(const TesseraStep* step) {
-    kernel_all_main_y(*step, 0);
+    run_all(step, nullptr);
 }
 
 extern "C" void tessera_step_all_marked(const TesseraMarkedStep* marked) {
-    const TesseraStep* const step = &marked->step;
-    marked->mark(marked->marks, step->worker, 0, kTesseraComputes);
-    kernel_all_main_y(*step, 0);
-    marked->mark(marked->marks, step->worker, 1, kTesseraEnds);
+    run_all(&marked->step, marked);
 }

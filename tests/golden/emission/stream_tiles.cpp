@@ -1,4 +1,4 @@
-// attention: one function for each kernel of the plan, one entry for each specialisation.
+// attention: a function for each kernel of the plan, and one that calls them for each specialisation.
 #include "tessera/ntt/group.h"
 #include "tessera/ntt/ntt.h"
 #include "tessera/step.h"
@@ -7,7 +7,18 @@ namespace ntt = tessera::ntt;
 
 namespace {
 
-[[gnu::noinline]] static void body_all_main_y([[maybe_unused]] const TesseraStep& step, float* const __restrict v_largest, float* const __restrict v_weights, float* const __restrict v_weighted, const float* const v_q, const float* const v_k, float* const __restrict v_scores, const int32_t* const v_position, const ntt::bf16* const v_v, float* const __restrict v_y) {
+// The elements that begin at some byte.
+template <typename Element, typename Byte>
+[[maybe_unused]] inline Element* elements(Byte* begin) {
+    return reinterpret_cast<Element*>(begin);
+}
+
+}  // namespace
+
+namespace {
+
+// t:16 { s:32 { scores[contract groups=4 k=e lanes=8 m=t n=s rows=1]; attend[stream_tiles d=d depth=32 groups=2 lanes=8 m=t rows=2 tile_rows=8] }; y[loops lanes=8 x=d] }
+[[gnu::noinline]] void kernel_all_main_y([[maybe_unused]] const TesseraStep& step, float* const __restrict v_largest, float* const __restrict v_weights, float* const __restrict v_weighted, const float* const v_q, const float* const v_k, float* const __restrict v_scores, const int32_t* const v_position, const ntt::bf16* const v_v, float* const __restrict v_y) {
     [[maybe_unused]] const int64_t s_T = step.symbols[0];
     for (int64_t i_t_tile = 0; i_t_tile < s_T; i_t_tile += 16) {
         const int64_t i_t_end = ntt::min<int64_t>(i_t_tile + 16, s_T);
@@ -52,30 +63,23 @@ namespace {
     }
 }
 
-// t:16 { s:32 { scores[contract groups=4 k=e lanes=8 m=t n=s rows=1]; attend[stream_tiles d=d depth=32 groups=2 lanes=8 m=t rows=2 tile_rows=8] }; y[loops lanes=8 x=d] }
-void kernel_all_main_y(const TesseraStep& step, [[maybe_unused]] const int64_t repetition) {
-    [[maybe_unused]] const int64_t s_T = step.symbols[0];
-    [[maybe_unused]] const float* const v_k = reinterpret_cast<const float*>(step.constants + 0);
-    [[maybe_unused]] float* const v_largest = reinterpret_cast<float*>(step.arena + 4096);
-    [[maybe_unused]] const int32_t* const v_position = static_cast<const int32_t*>(step.inputs[0]);
-    [[maybe_unused]] const float* const v_q = static_cast<const float*>(step.inputs[1]);
-    [[maybe_unused]] float* const v_scores = reinterpret_cast<float*>(step.arena + 0);
-    [[maybe_unused]] const ntt::bf16* const v_v = reinterpret_cast<const ntt::bf16*>(step.constants + 16384);
-    [[maybe_unused]] float* const v_weighted = reinterpret_cast<float*>(step.arena + 2048);
-    [[maybe_unused]] float* const v_weights = reinterpret_cast<float*>(step.arena + 4160);
-    [[maybe_unused]] float* const v_y = static_cast<float*>(step.outputs[0]);
-    body_all_main_y(step, v_largest, v_weights, v_weighted, v_q, v_k, v_scores, v_position, v_v, v_y);
-}
-
 }  // namespace
 
+static void run_all([[maybe_unused]] const TesseraStep* const step, [[maybe_unused]] const TesseraMarkedStep* const marked) {
+    [[maybe_unused]] const int64_t s_T = step->symbols[0];
+    const auto mark = [&](const int64_t kernel, const TesseraMark what) {
+        if (marked) marked->mark(marked->marks, step->worker, kernel, what);
+    };
+    [[maybe_unused]] constexpr int64_t repetition = 0;
+    mark(0, kTesseraComputes);
+    kernel_all_main_y(*step, elements<float>(step->arena + 4096), elements<float>(step->arena + 4160), elements<float>(step->arena + 2048), elements<const float>(step->inputs[1]), elements<const float>(step->constants + 0), elements<float>(step->arena + 0), elements<const int32_t>(step->inputs[0]), elements<const ntt::bf16>(step->constants + 16384), elements<float>(step->outputs[0]));
+    mark(1, kTesseraEnds);
+}
+
 extern "C" void tessera_step_all(const TesseraStep* step) {
-    kernel_all_main_y(*step, 0);
+    run_all(step, nullptr);
 }
 
 extern "C" void tessera_step_all_marked(const TesseraMarkedStep* marked) {
-    const TesseraStep* const step = &marked->step;
-    marked->mark(marked->marks, step->worker, 0, kTesseraComputes);
-    kernel_all_main_y(*step, 0);
-    marked->mark(marked->marks, step->worker, 1, kTesseraEnds);
+    run_all(&marked->step, marked);
 }
