@@ -56,7 +56,7 @@ private:
     }
 
     bool head() {
-        const size_t end = held_.find(kMessage);
+        const size_t end = std::string_view(held_).substr(0, kLongestHead).find(kMessage);
         if (end == std::string::npos) {
             if (held_.size() < kLongestHead) return false;
             kind_ = AnswerEvent::Kind::kText;
