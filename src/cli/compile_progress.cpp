@@ -18,7 +18,7 @@ struct Step {
 constexpr std::array<Step, 4> kSteps = {{{"read-model", "reading the model"},
                                          {"decompose", "searching for a plan"},
                                          {"lower", "compiling C++"},
-                                         {"write-artefact", "packing weights"}}};
+                                         {"pack-weights", "packing weights"}}};
 
 }  // namespace
 

@@ -1,5 +1,7 @@
 #include "compiler/build_artefact.h"
 
+#include <fmt/core.h>
+
 #include "codegen/toolchain.h"
 #include "compiler/manifest_of.h"
 #include "compiler/timed.h"
@@ -42,11 +44,12 @@ void write_model(const ModelParts& parts, const Compiled& compiled, const std::f
     contents.manifest.cut_short = compiled.cut_short;
     report.warnings.insert(report.warnings.begin(), parts.warnings.begin(), parts.warnings.end());
     report.constant_bytes = contents.manifest.constants_bytes;
-    report.artefact_bytes = timed("write-artefact", options, report, [&] {
+    report.artefact_bytes = timed("pack-weights", options, report, [&] {
         return runtime::write_artefact(out, contents, [&](runtime::ConstantSink& sink) {
-            write_constants(parts.weights, compiled, parts.where, sink);
+            write_constants(parts.weights, compiled, parts.where, sink, packing_threads());
         });
     });
+    report.passes.back().note = fmt::format("{} bytes written", report.artefact_bytes);
 }
 
 }  // namespace tessera::compiler

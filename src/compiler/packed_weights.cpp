@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "compiler/unpack.h"
 #include "plan/constants.h"
 #include "support/error.h"
 
@@ -26,33 +25,69 @@ PackedWeights::PackedWeights(std::shared_ptr<const runtime::Artefact> artefact, 
     for (const Value& value : graph.values) {
         if (value.kind != ValueKind::kConstant) continue;
         const plan::StoredConstant& stored = section.constants.at(value.name);
+        const auto copy = std::make_shared<const LayoutCopy>(
+            evaluate(value.type.shape, {}), plan::stored_layout(plan, value.name), bits(value.type.element));
         for (int64_t r = 0; r < value.repetitions(); ++r) {
             const auto offset = static_cast<size_t>(stored.offset + r * stored.stride);
-            for (size_t part = 0; part < value.parts(); ++part)
-                packed_[value.source(r, part)] = {
-                    .element = value.type.element,
-                    .shape = value.part_shape(part),
-                    .whole_shape = evaluate(value.type.shape, {}),
-                    .place =
-                        value.concatenation ? std::optional(import::place_of(value, part)) : std::nullopt,
-                    .layout = plan::stored_layout(plan, value.name),
-                    .bytes = bytes.subspan(offset, static_cast<size_t>(stored.bytes))};
+            Packed packed{.tensor = {.type = std::string(tessera::name(value.type.element)),
+                                     .element = value.type.element,
+                                     .shape = {},
+                                     .bytes = {}},
+                          .copy = copy,
+                          .bytes = bytes.subspan(offset, static_cast<size_t>(stored.bytes))};
+            for (size_t part = 0; part < value.parts(); ++part) {
+                packed.tensor.shape = value.part_shape(part);
+                if (value.concatenation && value.concatenation->axis > 0)
+                    packed.turns = import::place_of(value, part);
+                packed_[value.source(r, part)] = packed;
+                if (value.concatenation && value.concatenation->axis == 0)
+                    packed.first_row += packed.tensor.shape.front();
+            }
         }
     }
 }
 
+/// Unpacks the groups that hold the rows.
+class PackedWeights::Rows final : public import::TensorRows {
+public:
+    explicit Rows(const Packed& packed) : packed_(packed) {}
+
+    import::TensorContents rows(int64_t first, int64_t last) const override {
+        const LayoutCopy& copy = *packed_.copy;
+    const Groups wanted{packed_.first_row + first, packed_.first_row + last};
+    const Groups groups = copy.are_rows() ? copy.groups_with(wanted) : copy.all();
+    const auto unpacked = std::make_shared<std::vector<std::byte>>(copy.source_bytes(groups));
+    copy.unpack(groups,
+                packed_.bytes.subspan(copy.packed_bytes({0, groups.first}), copy.packed_bytes(groups)),
+                *unpacked);
+    const Groups rows = copy.are_rows() ? copy.rows_of(groups) : copy.all_rows();
+    import::TensorContents some =
+        import::rows_of({.bytes = *unpacked, .owner = unpacked}, {rows.last - rows.first})
+            ->rows(wanted.first - rows.first, wanted.last - rows.first);
+    if (!packed_.turns) return some;
+    const auto taken =
+        std::make_shared<const std::vector<std::byte>>(import::take_part(some.bytes, *packed_.turns));
+    return {.bytes = *taken, .owner = taken};
+}
+
+private : const Packed& packed_;
+};  // namespace tessera::compiler
+
 const import::StoredTensor* PackedWeights::find(std::string_view name) const {
     const auto found = packed_.find(name);
-    if (found == packed_.end()) return nullptr;
-    if (current_ != name) {
-        const Packed& packed = found->second;
-        unpacked_ = {};  // before the next one is made
-        unpacked_ = unpack(packed.bytes, packed.whole_shape, packed.layout, bits(packed.element));
-        if (packed.place) unpacked_ = import::take_part(unpacked_, *packed.place);
-        tensor_ = {std::string(tessera::name(packed.element)), packed.element, packed.shape, unpacked_};
-        current_ = name;
-    }
-    return &tensor_;
+    return found == packed_.end() ? nullptr : &found->second.tensor;
+}
+
+import::TensorContents PackedWeights::contents(std::string_view name) const {
+    const Packed& packed = packed_.find(name)->second;
+const std::vector<int64_t>& shape = packed.tensor.shape;
+return Rows(packed).rows(0, shape.empty() ? 1 : shape.front());
+}
+
+std::unique_ptr<import::TensorRows> PackedWeights::open_rows(std::string_view name) const {
+    const Packed& packed = packed_.find(name)->second;
+    if (!packed.copy->are_rows()) return WeightSource::open_rows(name);
+    return std::make_unique<Rows>(packed);
 }
 
 std::vector<std::string> PackedWeights::names() const {

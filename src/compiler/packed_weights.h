@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/layout_copy.h"
 #include "import/part_place.h"
 #include "import/weights.h"
 #include "ir/graph.h"
@@ -16,8 +17,7 @@
 namespace tessera::compiler {
 
 /// The weights of an artefact in the form that a checkpoint has, so that they can be packed for another
-/// machine. One constant at a time is unpacked: a span of `find` lives until `find` is asked for another
-/// name. Not to be used by two threads at once.
+/// machine.
 class PackedWeights : public import::WeightSource {
 public:
     /// `graph` and `plan` are those of the artefact.
@@ -27,24 +27,23 @@ public:
 
     const import::StoredTensor* find(std::string_view name) const override;
     std::vector<std::string> names() const override;
+    import::TensorContents contents(std::string_view name) const override;
+    std::unique_ptr<import::TensorRows> open_rows(std::string_view name) const override;
     void release(std::string_view) const override {}
 
 private:
     /// A source: one repetition of a constant as it lies in the artefact, or a part of one.
     struct Packed {
-        ElementType element = ElementType::kF32;
-        std::vector<int64_t> shape;              ///< of the source
-        std::vector<int64_t> whole_shape;        ///< of the constant
-        std::optional<import::PartPlace> place;  ///< empty: they are the same
-        Layout layout;
-        std::span<const std::byte> bytes;
+        import::StoredTensor tensor;
+        std::shared_ptr<const LayoutCopy> copy;  ///< of the constant
+        std::span<const std::byte> bytes;        ///< of the constant, packed
+        int64_t first_row = 0;                   ///< of the part in the constant
+        std::optional<import::PartPlace> turns;  ///< with other parts in every row; empty: it has whole rows
     };
+    class Rows;
 
     std::shared_ptr<const runtime::Artefact> artefact_;
     std::map<std::string, Packed, std::less<>> packed_;  ///< by source
-    mutable std::string current_;
-    mutable std::vector<std::byte> unpacked_;
-    mutable import::StoredTensor tensor_;
 };
 
 }  // namespace tessera::compiler

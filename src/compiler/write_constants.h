@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "compiler/compiler.h"
@@ -8,11 +9,15 @@
 
 namespace tessera::compiler {
 
-/// Packs every constant of the graph into the artefact, in the order of its section. Tensors pass one at a
-/// time and in pieces: besides the pages of the source that were touched last, nothing of them is in memory,
-/// except one repetition of a concatenation.
+/// As many threads as processors, but no more than keep a memory busy: each has pieces of the weights.
+size_t packing_threads();
+
+/// Packs every constant of the graph into the artefact, in the order of its section. They pass in pieces,
+/// which threads make at the same time; the bytes do not depend on how many. Besides the pages of the source
+/// that were touched last, some pieces are in memory, and the contents of a constant where its source makes
+/// them as a whole.
 /// @throws Error naming `where` and a tensor that is missing or not what the graph expects.
 void write_constants(const import::WeightSource& weights, const Compiled& compiled, const std::string& where,
-                     runtime::ConstantSink& sink);
+                     runtime::ConstantSink& sink, size_t threads);
 
 }  // namespace tessera::compiler

@@ -14,4 +14,8 @@ namespace tessera::import {
 TensorContents constant_contents(const WeightSource& weights, const Value& constant, int64_t repetition,
                                  const std::string& where);
 
+/// The same by rows, any of which can be read at any time.
+std::unique_ptr<TensorRows> open_constant(const WeightSource& weights, const Value& constant,
+                                          int64_t repetition, const std::string& where);
+
 }  // namespace tessera::import

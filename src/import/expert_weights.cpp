@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "import/decoder_config.h"
+#include "import/joined_rows.h"
 #include "ir/stored_number.h"
 #include "support/error.h"
 
@@ -103,6 +104,16 @@ TensorContents ExpertWeights::contents(std::string_view name) const {
         checkpoint_->release(part);
     }
     return {.bytes = *all, .owner = all};
+}
+
+std::unique_ptr<TensorRows> ExpertWeights::open_rows(std::string_view name) const {
+    const auto found = stacks_.find(name);
+    if (found == stacks_.end()) return checkpoint_->open_rows(name);
+    if (found->second.is_widened) return WeightSource::open_rows(name);
+    std::vector<JoinedRows::Part> parts;
+    for (const std::string& part : found->second.parts)
+        parts.push_back({checkpoint_->open_rows(part), checkpoint_->find(part)->shape.front()});
+    return std::make_unique<JoinedRows>(std::move(parts));
 }
 
 void ExpertWeights::release(std::string_view name) const {

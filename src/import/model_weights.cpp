@@ -78,6 +78,10 @@ TensorContents ModelWeights::contents(std::string_view name) const {
     return generated_.contains(name) ? WeightSource::contents(name) : checkpoint_->contents(name);
 }
 
+std::unique_ptr<TensorRows> ModelWeights::open_rows(std::string_view name) const {
+    return generated_.contains(name) ? WeightSource::open_rows(name) : checkpoint_->open_rows(name);
+}
+
 void ModelWeights::release(std::string_view name) const {
     if (!generated_.contains(name)) checkpoint_->release(name);
 }

@@ -129,6 +129,10 @@ TensorContents TensorViews::contents(std::string_view name) const {
     return {.bytes = *made, .owner = made};
 }
 
+std::unique_ptr<TensorRows> TensorViews::open_rows(std::string_view name) const {
+    return views_.contains(name) ? WeightSource::open_rows(name) : checkpoint_->open_rows(name);
+}
+
 void TensorViews::release(std::string_view name) const {
     const auto found = views_.find(name);
     checkpoint_->release(found == views_.end() ? name : std::string_view(found->second.stored));

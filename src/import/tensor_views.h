@@ -58,6 +58,7 @@ public:
     const StoredTensor* find(std::string_view name) const override;
     std::vector<std::string> names() const override;
     TensorContents contents(std::string_view name) const override;
+    std::unique_ptr<TensorRows> open_rows(std::string_view name) const override;
     void release(std::string_view name) const override;
 
 private:

@@ -28,7 +28,16 @@ struct TensorContents {
     std::shared_ptr<const void> owner;  ///< keeps them; null where the source does
 };
 
-/// Where the contents of a graph's constants come from, by the names of Value::sources.
+/// A tensor that is read by rows, ranges of its outermost axis (a scalar is one row). Any thread may read.
+class TensorRows {
+public:
+    virtual ~TensorRows() = default;
+    /// Rows [first, last). @pre they are whole bytes
+    virtual TensorContents rows(int64_t first, int64_t last) const = 0;
+};
+
+/// Where the contents of a graph's constants come from, by the names of Value::sources. To be used by one
+/// thread at a time, but for the rows of what is open.
 class WeightSource {
 public:
     virtual ~WeightSource() = default;
@@ -39,8 +48,13 @@ public:
     /// The contents of the tensor; if they have to be computed, they are freed with the result. @pre
     /// find(name)
     virtual TensorContents contents(std::string_view name) const;
+    /// The same by rows; the source must outlive it. Here they are rows of the whole contents.
+    virtual std::unique_ptr<TensorRows> open_rows(std::string_view name) const;
     /// Its bytes are not needed for now: mapped pages need not stay in memory. They can be read again.
     virtual void release(std::string_view /*name*/) const {}
 };
+
+/// Rows of contents that are there. @pre elements of the shape, each of as many bits, fill them
+std::unique_ptr<TensorRows> rows_of(TensorContents contents, const std::vector<int64_t>& shape);
 
 }  // namespace tessera::import

@@ -26,5 +26,7 @@ inline uint8_t element_bits(const std::byte* stream, int bits, size_t index) {
 /// Writes the low `bits` of each value, from the first byte of `to` on.
 /// @pre `to` has stream_bytes(values.size(), bits).
 void write_element_bits(std::span<const uint8_t> values, int bits, std::span<std::byte> to);
+/// The inverse: the patterns of the first elements of the stream. @pre the stream holds them
+void read_element_bits(std::span<const std::byte> stream, int bits, std::span<uint8_t> values);
 
 }  // namespace tessera

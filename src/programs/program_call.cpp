@@ -10,9 +10,8 @@
 #include <fmt/ranges.h>
 #include <sys/utsname.h>
 
-#include "compiler/pack.h"
+#include "compiler/layout_copy.h"
 #include "compiler/packed_weights.h"
-#include "compiler/unpack.h"
 #include "import/constant_contents.h"
 #include "import/npy/npy_file.h"
 #include "ir/stored_number.h"
@@ -138,14 +137,10 @@ void ProgramCall::read_state(size_t index, std::span<const std::byte> elements) 
     const std::vector<int64_t> shape = evaluate(state.shape, symbol_values_);
     const size_t stored = stored_bytes(artefact_->manifest(), state, symbols_);
     const size_t each = elements.size() / static_cast<size_t>(state.repeat);
+    const compiler::LayoutCopy copy(shape, plan::stored_layout(plan_, state.name), bits(state.element));
     for (size_t r = 0; r < static_cast<size_t>(state.repeat); ++r) {
-        std::span<std::byte> to = program_->state(index).subspan(r * stored, stored);
-        compiler::pack(elements.subspan(r * each, each), shape, plan::stored_layout(plan_, state.name),
-                       bits(state.element), [&](std::span<const std::byte> piece) {
-                           TESSERA_CHECK(piece.size() <= to.size(), "{}", state.name);
-                           std::copy(piece.begin(), piece.end(), to.begin());
-                           to = to.subspan(piece.size());
-                       });
+        const std::span<std::byte> to = program_->state(index).subspan(r * stored, stored);
+        copy.pack(copy.all(), elements.subspan(r * each, each), to.first(copy.packed_bytes(copy.all())));
     }
 }
 

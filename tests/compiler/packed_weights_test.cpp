@@ -1,5 +1,7 @@
 #include "compiler/packed_weights.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "compiler/write_constants.h"
@@ -46,7 +48,8 @@ TEST(PackedWeights, GiveBackEveryPartThatWasPacked) {
     parts.manifest.constants.clear();
     parts.manifest.constants_bytes = plan::constant_section(graph, plan).bytes;
     runtime::write_artefact(folder.path() / "a.tsr", parts, [&](runtime::ConstantSink& sink) {
-        write_constants(weights, {.graph = graph, .plan = plan, .programs = {}, .code = {}}, "parts", sink);
+        write_constants(weights, {.graph = graph, .plan = plan, .programs = {}, .code = {}}, "parts", sink,
+                        2);
     });
     const PackedWeights packed(
         std::make_shared<const runtime::Artefact>(runtime::Artefact::open(folder.path() / "a.tsr")), graph,
@@ -56,9 +59,15 @@ TEST(PackedWeights, GiveBackEveryPartThatWasPacked) {
         const import::StoredTensor &expected = *weights.find(name), &found = *packed.find(name);
         EXPECT_EQ(found.shape, expected.shape) << name;
         EXPECT_EQ(found.type, expected.type) << name;
-        EXPECT_TRUE(
-            std::equal(found.bytes.begin(), found.bytes.end(), expected.bytes.begin(), expected.bytes.end()))
-            << name;
+        const import::TensorContents contents = packed.contents(name);
+        EXPECT_TRUE(std::ranges::equal(contents.bytes, expected.bytes)) << name;
+        const auto rows = packed.open_rows(name);
+        for (int64_t row = 0; row < found.shape.front(); ++row) {
+            const size_t size = expected.bytes.size() / static_cast<size_t>(found.shape.front());
+            EXPECT_TRUE(std::ranges::equal(rows->rows(row, row + 1).bytes,
+                                           expected.bytes.subspan(static_cast<size_t>(row) * size, size)))
+                << name << " row " << row;
+        }
     }
     EXPECT_EQ(packed.find("w"), nullptr);
 }

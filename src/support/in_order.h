@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace tessera {
+
+/// Pieces of a long result that threads make at the same time and one after the other takes, in their order.
+struct OrderedPieces {
+    size_t count = 0;
+    /// Makes a piece in a buffer that may hold an older one. Called from any thread; pieces begin in order.
+    std::function<void(size_t piece, std::vector<std::byte>& buffer)> make;
+    /// Called once for each, in order, never twice at a time.
+    std::function<void(size_t piece, std::span<const std::byte> bytes)> take;
+};
+
+/// Runs on `threads` threads, the one that calls among them. At most twice as many pieces are in memory. What
+/// `make` or `take` throws ends it and is rethrown; of several exceptions that of the earliest piece.
+void run_in_order(const OrderedPieces& pieces, size_t threads);
+
+}  // namespace tessera
