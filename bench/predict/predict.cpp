@@ -97,7 +97,7 @@ Json run(const machine::Machine& machine, const measure::MeasureOptions& options
         most = std::max(most, all.back()->constants_bytes);
     }
     measure::PinnedThreads one(1);
-    measure::NearMemory constants(one, most);
+    measure::NearMemory constants(one, most, options);
     std::vector<measure::Sample> samples;
     for (const std::unique_ptr<Prepared>& each : all) {
         samples.push_back(measure::repeated(

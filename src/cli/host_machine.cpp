@@ -1,9 +1,12 @@
 #include "cli/host_machine.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
+#include <fmt/ranges.h>
 
 #include "machine/host_cache.h"
 #include "machine/probe.h"
@@ -19,8 +22,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool has_rates(const machine::Machine& machine) {
-    return !machine.memory.back().read_bandwidth.empty();
+bool was_measured(const machine::Machine& machine) {
+    return !machine.measured_with.empty();
+}
+
+/// What there was no time for, or needs more memory than a quick measurement takes.
+std::string left_out(const machine::Machine& machine) {
+    std::vector<std::string> parts;
+    if (machine.memory.back().read_bandwidth.empty()) parts.emplace_back("the bandwidth of the main memory");
+    if (!machine.memory.back().latency_seconds) parts.emplace_back("its latency");
+    if (machine.cores > 1 && machine.barriers.empty()) parts.emplace_back("barriers");
+    if (std::ranges::all_of(machine.units, [](const auto& unit) { return unit.peaks.empty(); }))
+        parts.emplace_back("compute units");
+    return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 }  // namespace
@@ -60,21 +74,24 @@ void add_no_measure_flag(CLI::App& app, bool& no_measure) {
 }
 
 void measure_once(const Environment& environment) try {
-    if (has_rates(host_machine(environment))) return;
+    if (was_measured(host_machine(environment))) return;
     if (!environment.cache->is_writable("machines")) return;
     const machine::Machine probed = machine::probe_host();
     const fs::path file = machine::host_cache_file(environment.cache->root(), probed);
     const FileLock lock(fs::path(file).replace_extension(".lock"),
                         [] { note("another process measures this machine; waiting for it"); });
     const machine::Machine known = host_machine(environment);
-    if (has_rates(known)) return;
+    if (was_measured(known)) return;
     note(
-        "measuring this machine once, a few seconds, kept in {} (`tessera machine --measure` takes five "
+        "measuring this machine once, five seconds at most, kept in {} (`tessera machine --measure` takes "
+        "five "
         "minutes, "
         "for faster models; --no-measure leaves it out)",
         printable(file.string()));
     machine::Machine measured = measure_host(probed, {.is_quick = true}, environment);
     measured.rank_links = known.rank_links;
+    if (const std::string parts = left_out(measured); !parts.empty())
+        note("not measured in that time: {}; typical rates stand in", parts);
     machine::keep_host(environment.cache->root(), probed, measured);
 } catch (const Error& error) {
     note("this machine could not be measured: {}", error.what());

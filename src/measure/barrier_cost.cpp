@@ -1,5 +1,7 @@
 #include "measure/barrier_cost.h"
 
+#include <cmath>
+
 #include "measure/pinned_threads.h"
 #include "measure/samples.h"
 
@@ -17,8 +19,9 @@ void measure_barriers(machine::Machine& machine, const MeasureOptions& options) 
                 });
             },
             options.seconds);
-        machine.barriers.push_back(
-            {.threads = count, .seconds = two_digits(quartiles_in_turns({meeting}, options).front())});
+        const double seconds = quartiles_in_turns({meeting}, options).front();
+        if (std::isfinite(seconds))
+            machine.barriers.push_back({.threads = count, .seconds = two_digits(seconds)});
     }
 }
 

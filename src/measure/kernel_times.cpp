@@ -56,7 +56,7 @@ void measure_micro_kernels(machine::Machine& machine, const MeasureOptions& opti
     const std::vector<Level> levels = levels_of(machine, options);
     for (const Level& level : levels) most = std::max(most, level.bytes);
     PinnedThreads one(1);
-    NearMemory constants(one, most);
+    NearMemory constants(one, most, options);
 
     std::vector<CallMemory> memory;
     for (const KernelCase& each : cases) memory.emplace_back(subjects[each.subject].graph, each.arena_bytes);

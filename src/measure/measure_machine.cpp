@@ -1,5 +1,8 @@
 #include "measure/measure_machine.h"
 
+#include <array>
+#include <chrono>
+
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
@@ -14,25 +17,53 @@
 
 namespace tessera::measure {
 
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Stage {
+    const char* name;
+    void (*measure)(machine::Machine&, const MeasureOptions&);
+    double share;  ///< of the time that this stage and those behind it have
+};
+
+/// Those behind a stage get what it leaves. The bandwidth decides most, and has a probe to compile.
+constexpr std::array<Stage, 4> kStages = {{{"latency", measure_latency, 0.2},
+                                           {"bandwidth", measure_bandwidth, 0.6},
+                                           {"barriers", measure_barriers, 0.2},
+                                           {"compute units", measure_peaks, 1}}};
+
+}  // namespace
+
 MeasureOptions quick(MeasureOptions options) {
     options.samples = 3;
     options.seconds = 0.002;
     options.micro_kernels = false;
+    options.most_bytes = int64_t{1} << 30;
+    options.seconds_in_all = 3.5;  // what is being compiled or read ends behind it
     return options;
 }
 
 machine::Machine measure_machine(machine::Machine machine, const MeasureOptions& options) {
     TESSERA_CHECK(options.samples >= 1 && options.seconds > 0);
-    const auto stage = [&](const char* name, void (*measure)(machine::Machine&, const MeasureOptions&)) {
-        if (options.on_stage) options.on_stage(name);
-        measure(machine, options);
+    TESSERA_CHECK(options.seconds_in_all == 0 || !options.micro_kernels,
+                  "a part of a table is worse than none");
+    const Clock::time_point end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                                     std::chrono::duration<double>(options.seconds_in_all));
+    const auto run = [&](const Stage& stage) {
+        if (options.on_stage) options.on_stage(stage.name);
+        MeasureOptions own = options;
+        if (options.seconds_in_all > 0) {
+            const Clock::time_point now = Clock::now();
+            const auto stage_end =
+                now + std::chrono::duration_cast<Clock::duration>((end - now) * stage.share);
+            own.is_over = [stage_end] { return Clock::now() >= stage_end; };
+        }
+        stage.measure(machine, own);
     };
-    stage("latency", measure_latency);
-    stage("bandwidth", measure_bandwidth);
-    stage("barriers", measure_barriers);
-    stage("compute units", measure_peaks);
+    for (const Stage& stage : kStages) run(stage);
     machine.micro_kernels.clear();
-    if (options.micro_kernels) stage("micro-kernels", measure_micro_kernels);
+    if (options.micro_kernels) run({"micro-kernels", measure_micro_kernels, 1});
     machine.measured_with = kernels_digest(machine, options);
     return machine;
 }

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <atomic>
 #include <vector>
 
+#include "measure/options.h"
 #include "measure/pinned_threads.h"
 #include "runtime/memory.h"
 
@@ -13,7 +15,10 @@ namespace tessera::measure {
 class NearMemory {
 public:
     /// @throws Error if there is not so much address space
-    NearMemory(PinnedThreads& threads, int64_t bytes_each);
+    NearMemory(PinnedThreads& threads, int64_t bytes_each, const MeasureOptions& options);
+
+    /// Else `is_over` came first: they must not be read.
+    bool are_filled() const { return are_filled_; }
 
     char* of(int64_t thread) {
         return reinterpret_cast<char*>(buffers_[static_cast<size_t>(thread)].bytes().data());
@@ -23,6 +28,7 @@ public:
 private:
     std::vector<runtime::AnonymousMemory> buffers_;
     int64_t bytes_each_;
+    std::atomic<bool> are_filled_ = true;
 };
 
 }  // namespace tessera::measure

@@ -15,6 +15,11 @@ struct MeasureOptions {
     bool every_type = true;     ///< of weights; else micro-kernels on F32 and Q8_0 alone
     bool micro_kernels = true;  ///< else the roofs alone: memory, barriers, units
     int64_t memory_bytes = 0;   ///< that one thread streams; 0: four times the last cache, at least 256 MiB
+    int64_t most_bytes = 0;     ///< of all threads' buffers; levels that need more are left out; 0: no limit
+    double seconds_in_all = 0;  ///< after which the rest is left out; 0: as long as it takes
+    /// Asked between samples: the rest of a stage is left out. Each has a share of seconds_in_all; empty:
+    /// never.
+    std::function<bool()> is_over = {};
 
     std::filesystem::path include_directory;  ///< holds tessera/ntt/
     std::filesystem::path cache_directory;    ///< for compiled code, by its content; created if missing
@@ -23,8 +28,9 @@ struct MeasureOptions {
     std::function<void()> on_sample = {};                   ///< called between samples; may be empty
 };
 
-/// The same for the roofs alone, in a few seconds in place of minutes. A table of some micro-kernels would be
-/// worse than none: what it lacks counts as fast as its unit, and would be preferred.
+/// The same for the roofs alone, in five seconds at most in place of minutes, whatever the caches are. A
+/// table of some micro-kernels would be worse than none: what it lacks counts as fast as its unit, and would
+/// be preferred.
 MeasureOptions quick(MeasureOptions options);
 
 }  // namespace tessera::measure

@@ -6,6 +6,7 @@
 #include "measure/peaks.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "measure/bandwidth.h"
 #include "measure/near_memory.h"
@@ -36,7 +37,7 @@ class UnitTrials {
 public:
     UnitTrials(const machine::Machine& machine, const runtime::SharedLibrary& code,
                const MeasureOptions& options)
-        : machine_(machine), code_(code), options_(options), memory_(one_, buffer_bytes()) {}
+        : machine_(machine), code_(code), options_(options), memory_(one_, buffer_bytes(), options) {}
 
     void add_registers(size_t unit, const UnitProbe& probe) {
         constexpr int64_t kSteps = 256;
@@ -48,8 +49,10 @@ public:
         const int64_t bytes = working_set(machine_, level, 1, options_);
         const int64_t k = depth_of_panel(probe, machine_.memory.front());
         const int64_t panel = probe.groups * probe.lanes;
-        const int64_t panels = level == 0 ? 1 : bytes / (panel * k * probe.element_bytes);
-        if (bytes == 0 || panels == 0) return;
+        const int64_t ring = level == 0 ? 1 : bytes / (panel * k * probe.element_bytes);
+        const int64_t panels =
+            level == 0 ? 1 : bytes_of_call(bytes, options_) / (panel * k * probe.element_bytes);
+        if (bytes == 0 || panels == 0 || !memory_.are_filled()) return;
         const int64_t n = panels * panel;
         // C of one panel suffices: it is written again and again, so that B alone comes from far.
         const auto run = code_.function<FedFunction>(fed_function(probe));
@@ -58,16 +61,20 @@ public:
         sums_.resize(std::max(sums_.size(), static_cast<size_t>(probe.rows * panel)));
         const int64_t panel_bytes = panel * k * probe.element_bytes;
         add({unit, probe, machine_.memory[level].name, probe.fed_operations(n, k)}, [=, this] {
-            for (int64_t p = 0; p < panels; ++p) run(a, b + p * panel_bytes, sums_.data(), panel, k);
+            const int64_t first = next_++ % (ring / panels) * panels;
+            for (int64_t p = first; p < first + panels; ++p)
+                run(a, b + p * panel_bytes, sums_.data(), panel, k);
         });
     }
 
     void write_peaks(machine::Machine& machine) const {
         const std::vector<double> seconds = quartiles_in_turns(samples_, options_);
-        for (size_t i = 0; i < trials_.size(); ++i)
+        for (size_t i = 0; i < trials_.size(); ++i) {
+            if (!std::isfinite(seconds[i])) continue;
             machine.units[trials_[i].unit].peaks.push_back(
                 {.level = trials_[i].level,
                  .operations_per_second = two_digits(trials_[i].operations / seconds[i])});
+        }
     }
 
 private:
@@ -98,6 +105,7 @@ private:
     PinnedThreads one_{1};
     NearMemory memory_;
     std::vector<float> sums_;
+    int64_t next_ = 0;  ///< counts the calls of all trials, which read one part of their memory after another
     std::vector<UnitTrial> trials_;
     std::vector<Sample> samples_;
 };
@@ -105,6 +113,8 @@ private:
 }  // namespace
 
 void measure_peaks(machine::Machine& machine, const MeasureOptions& options) {
+    for (machine::ComputeUnit& unit : machine.units) unit.peaks.clear();
+    if (options.is_over && options.is_over()) return;  // before anything is compiled
     std::vector<UnitProbe> probes;
     for (const machine::ComputeUnit& unit : machine.units)
         if (const auto probe = probe_of(unit)) probes.push_back(*probe);
@@ -112,7 +122,6 @@ void measure_peaks(machine::Machine& machine, const MeasureOptions& options) {
                                       "the unit probe");
     UnitTrials trials(machine, code, options);
     for (size_t unit = 0; unit < machine.units.size(); ++unit) {
-        machine.units[unit].peaks.clear();
         const auto probe = probe_of(machine.units[unit]);
         if (!probe) continue;
         trials.add_registers(unit, *probe);

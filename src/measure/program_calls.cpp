@@ -48,7 +48,7 @@ ProgramCalls::ProgramCalls(const Graph& graph, const std::vector<LoweredForm>& f
       code_(compile_probe(codegen::cpp::emit("forms", programs_of(forms)), machine, options), graph.name),
       stride_(stride_of(graph, forms)),
       places_(std::max<int64_t>(1, working_set(machine, machine.memory.size() - 1, 1, options) / stride_)),
-      constants_(threads, places_ * stride_ + constants_of(forms)) {}
+      constants_(threads, places_ * stride_ + constants_of(forms), options) {}
 
 Sample ProgramCalls::sample(size_t form, const cost::SizePoint& at, double seconds) {
     const auto entry = code_.function<TesseraStepFunction>(codegen::cpp::entry_name(forms_[form].program));

@@ -1,6 +1,7 @@
 #include "measure/samples.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <utility>
 
@@ -10,13 +11,11 @@ namespace tessera::measure {
 
 std::vector<std::vector<double>> samples_in_turns(const std::vector<Sample>& cases,
                                                   const MeasureOptions& options) {
-    for (const Sample& sample : cases) {
-        sample();
-        if (options.on_sample) options.on_sample();
-    }
     std::vector<std::vector<double>> taken(cases.size());
-    for (int64_t turn = 0; turn < options.samples; ++turn) {
+    for (int64_t turn = -1; turn < options.samples; ++turn) {
         for (size_t i = 0; i < cases.size(); ++i) {
+            if (options.is_over && options.is_over()) break;
+            if (turn == 0) taken[i].clear();
             taken[i].push_back(cases[i]());
             if (options.on_sample) options.on_sample();
         }
@@ -28,7 +27,7 @@ std::vector<std::vector<double>> samples_in_turns(const std::vector<Sample>& cas
 std::vector<double> quartiles_in_turns(const std::vector<Sample>& cases, const MeasureOptions& options) {
     std::vector<double> quartiles;
     for (const std::vector<double>& some : samples_in_turns(cases, options))
-        quartiles.push_back(some[some.size() / 4]);
+        quartiles.push_back(some.empty() ? INFINITY : some[some.size() / 4]);
     return quartiles;
 }
 

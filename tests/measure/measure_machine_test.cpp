@@ -71,6 +71,69 @@ TEST(WorkingSet, ComesFromItsLevelAndNoOther) {
     EXPECT_EQ(working_set(machine, 3, 2, {}), 8 << 20);  // memory is for others too
 }
 
+/// A server's caches: the last one would have to be read for many seconds.
+machine::Machine machine_with_cache(int64_t last_cache_bytes, int64_t cores) {
+    machine::Machine machine = machine::probe_host();
+    machine.cores = cores;
+    machine.memory = {{.name = "L1", .capacity_bytes = 48 << 10},
+                      {.name = "L2", .capacity_bytes = 2 << 20},
+                      {.name = "L3", .capacity_bytes = last_cache_bytes, .shared_by_cores = cores},
+                      {.name = "memory", .capacity_bytes = int64_t{256} << 30, .shared_by_cores = cores}};
+    return machine;
+}
+
+TEST(WorkingSet, OfAQuickMeasurementIsSmallWhateverTheCachesAre) {
+    const MeasureOptions how = quick({});
+    const machine::Machine machine = machine_with_cache(int64_t{260} << 20, 64);
+    EXPECT_EQ(working_set(machine, 0, 1, how), 24 << 10);
+    EXPECT_EQ(working_set(machine, 1, 1, how), 8 * (48 << 10));
+    EXPECT_EQ(working_set(machine, 2, 1, how), 16 << 20);
+    EXPECT_EQ(working_set(machine, 3, 1, how), 520 << 20);
+    EXPECT_EQ(working_set(machine, 3, 4, how), 130 << 20);
+    EXPECT_EQ(working_set(machine, 3, 64, how), 16 << 20);
+    EXPECT_EQ(working_set(machine, 3, 128, how), 0);  // two gigabytes
+    EXPECT_EQ(working_set(machine_with_cache(int64_t{1} << 30, 64), 3, 1, how), 0);
+    EXPECT_EQ(working_set(machine_with_cache(8 << 20, 4), 3, 1, how), 256 << 20);
+    EXPECT_EQ(bytes_of_call(520 << 20, how), 16 << 20);
+    EXPECT_EQ(bytes_of_call(24 << 10, how), 24 << 10);
+    EXPECT_EQ(bytes_of_call(520 << 20, {}), 520 << 20);
+}
+
+TEST(MeasureMachine, LeavesOutWhatThereIsNoTimeFor) {
+    const TemporaryFolder cache;
+    machine::Machine machine = machine_with_cache(int64_t{260} << 20, 2);
+    machine.memory.back().read_bandwidth = {{.threads = 1, .bytes_per_second = 1e9}};
+    MeasureOptions how = quick({.include_directory = TESSERA_SOURCE_DIR "/include",
+                                .cache_directory = cache.path(),
+                                .search_path = "/usr/local/bin:/usr/bin:/bin"});
+    how.seconds_in_all = 1e-9;
+    const machine::Machine measured = measure_machine(machine, how);
+    EXPECT_FALSE(measured.measured_with.empty());
+    EXPECT_TRUE(measured.barriers.empty());
+    for (const machine::MemoryLevel& level : measured.memory) {
+        EXPECT_TRUE(level.read_bandwidth.empty()) << level.name;
+        EXPECT_FALSE(level.latency_seconds.has_value()) << level.name;
+    }
+    for (const machine::ComputeUnit& unit : measured.units) EXPECT_TRUE(unit.peaks.empty()) << unit.name;
+    EXPECT_EQ(machine::parse_machine(machine::print_machine(measured), "printed"), measured);
+}
+
+TEST(Samples, EndWhenItIsOver) {
+    int left = 0;
+    const auto sampled = [&](int budget) {
+        left = budget;
+        double next = 0;
+        const Sample sample = [&] { return --left, ++next; };
+        return samples_in_turns({sample, sample}, {.samples = 5, .is_over = [&] { return left == 0; }});
+    };
+    using Samples = std::vector<std::vector<double>>;
+    EXPECT_EQ(sampled(0), (Samples{{}, {}}));
+    EXPECT_EQ(sampled(1), (Samples{{1}, {}}));  // the first one counts where there is no other
+    EXPECT_EQ(sampled(3), (Samples{{3}, {2}}));
+    EXPECT_EQ(sampled(7), (Samples{{3, 5, 7}, {4, 6}}));
+    EXPECT_EQ(sampled(100), (Samples{{3, 5, 7, 9, 11}, {4, 6, 8, 10, 12}}));
+}
+
 TEST(Samples, LowerQuartileOfEachCase) {
     std::vector<double> first = {0, 5, 3, 1, 2, 4};  // the first one warms up
     std::vector<double> second = {0, 9, 7, 9, 8, 9};
