@@ -44,6 +44,7 @@ Verb inspect_verb();
 Verb logits_verb();
 Verb machine_verb();
 Verb nest_verb();
+Verb price_verb();
 Verb op_verb();
 Verb opt_verb();
 Verb perplexity_verb();

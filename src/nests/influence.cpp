@@ -29,17 +29,23 @@ uint64_t Influence::on_frame(int op, size_t depth) {
     return loops;
 }
 
+uint64_t Influence::on_read(int op, int tensor, size_t depth) {
+    const Operator& reader = kernel_.operators[static_cast<size_t>(op)];
+    const uint64_t used = reader.operands[*reader.operand(tensor)].reads.iterators();
+    uint64_t loops = 0;
+    for (size_t x = 0; x < reader.iterators(); ++x)
+        if ((used >> x & 1) != 0) loops |= on_range(op, x, depth);
+    return loops;
+}
+
 uint64_t Influence::of_readers(int op, size_t iterator, size_t depth) {
     uint64_t loops = 0;
     for (const Result& result : kernel_.operators[static_cast<size_t>(op)].results) {
         if ((result.iterators >> iterator & 1) == 0) continue;
         for (const int reader : kernel_.tensors[static_cast<size_t>(result.tensor)].readers) {
-            const Operator& reads = kernel_.operators[static_cast<size_t>(reader)];
             const size_t counted =
                 std::min(depth, nest_.shared[static_cast<size_t>(op)][static_cast<size_t>(reader)]);
-            const uint64_t used = reads.operands[*reads.operand(result.tensor)].reads.iterators();
-            for (size_t x = 0; x < reads.iterators(); ++x)
-                if ((used >> x & 1) != 0) loops |= on_range(reader, x, counted);
+            loops |= on_read(reader, result.tensor, counted);
             loops |= on_frame(reader, counted);  // of an empty frame nothing is read
         }
     }

@@ -36,10 +36,15 @@ private:
         throw Error(place(file_.where, line_), entity, problem, advice);
     }
 
+    /// An item of a nest could not tell it from an operator.
+    bool means_a_move(std::string_view name) const {
+        return name == "load" || (file_.levels && (name == "store" || name == "keep"));
+    }
+
     void add(const DefinitionFile& file) {
         const Definition& definition = file.definition;
         line_ = file.lines.op;
-        if (definition.name == "load" || kernel_.find_operator(definition.name) >= 0)
+        if (means_a_move(definition.name) || kernel_.find_operator(definition.name) >= 0)
             fail(definition.name, "is taken; operators of a kernel need names of their own");
         check_sizes(file);
         Operator op{.bound = facts::bind_test(file, file_.where),

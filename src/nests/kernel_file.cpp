@@ -5,6 +5,7 @@
 
 #include "ir/definition_parser.h"
 #include "ir/lexer.h"
+#include "nests/level_lines.h"
 #include "support/error.h"
 
 namespace tessera::nests {
@@ -37,15 +38,6 @@ std::string_view first_word(std::string_view line) {
     return line.substr(0, std::min(line.size(), line.find_first_of(" \t")));
 }
 
-double positive_real(TokenStream& tokens, std::string_view what) {
-    const Token token = tokens.next();
-    const double value =
-        token.kind == Token::Kind::kInteger ? static_cast<double>(token.integer) : token.real;
-    if ((token.kind != Token::Kind::kInteger && token.kind != Token::Kind::kReal) || value <= 0)
-        tokens.fail(std::string(what), fmt::format("is `{}`, expected a number above 0", token.text));
-    return value;
-}
-
 MachineRates parse_machine(TokenStream& tokens) {
     MachineRates machine;
     tokens.expect("bandwidth", "as in `machine bandwidth 1e10 peak 1e11 units 2`");
@@ -74,6 +66,7 @@ public:
         finish_operator();
         if (file_.operators.empty())
             throw Error(file_.where, "", "holds no operator, expected a definition that starts with `op`");
+        check_levels(file_);
         return std::move(file_);
     }
 
@@ -94,7 +87,7 @@ private:
         const std::string_view word = first_word(line);
         const std::string_view rest = without_comment(line.substr(word.size()));
         if (word == "nest") return read_nest(rest);
-        if (is_one_of(word, kOtherWords)) return read_other(word, rest);
+        if (is_one_of(word, kOtherWords) || is_level_line(word)) return read_other(word, rest);
         if (is_one_of(word, kNotInKernels)) fail(word, "has no place in a kernel", "remove the line");
         if (word == "op") {
             if (has_others_) fail(word, "follows a line that must stand below all operators");
@@ -138,7 +131,9 @@ private:
         const auto once = [&](const auto& known) {
             if (known) fail(word, "stands twice");
         };
-        if (word == "visible") {
+        if (is_level_line(word)) {
+            read_level_line(word, tokens, file_);
+        } else if (word == "visible") {
             once(file_.visible);
             file_.visible.emplace();
             do file_.visible->push_back(tokens.expect_name("the name of a result"));

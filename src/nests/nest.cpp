@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "nests/nest_syntax.h"
+#include "nests/placements.h"
 #include "support/error.h"
 #include "support/shown.h"
 
@@ -21,23 +21,23 @@ void demand(bool condition, const std::string& reason) {
 /// Gives the names of a written nest their meaning, and checks the rules of form on the way.
 class NestBuilder {
 public:
-    explicit NestBuilder(const Kernel& kernel) : kernel_(kernel) {
+    /// `machine`: null for a nest that knows one level.
+    NestBuilder(const Kernel& kernel, const LevelMachine* machine) : kernel_(kernel), machine_(machine) {
         nest_.around.resize(kernel.operators.size());
-        nest_.load.resize(kernel.tensors.size());
+        nest_.braces_around.resize(kernel.operators.size());
+        nest_.place.assign(kernel.operators.size(), -1);
         nest_.visible.resize(kernel.tensors.size());
-        place_.assign(kernel.operators.size(), -1);
-        load_place_.assign(kernel.tensors.size(), -1);
-        load_brace_.assign(kernel.tensors.size(), -1);
-        braces_around_.resize(kernel.operators.size());
     }
 
     Nest run(const WrittenBrace& top, const std::vector<std::string>& visible) {
         add_brace(top);
-        for (size_t op = 0; op < place_.size(); ++op)
-            demand(place_[op] >= 0, fmt::format("the operator {} is missing", kernel_.operators[op].name()));
+        for (size_t op = 0; op < nest_.place.size(); ++op)
+            demand(nest_.place[op] >= 0,
+                   fmt::format("the operator {} is missing", kernel_.operators[op].name()));
         nest_.last = nest_.braces[0].root;
         resolve_loops(0, top);
         check_order();
+        place_tensors(kernel_, machine_ ? machine_->inner() : 1, nest_);
         check_visible(visible);
         find_shared();
         return std::move(nest_);
@@ -66,7 +66,7 @@ private:
                 root = add_run(run->op);
                 items.push_back({Item::Kind::kRun, root});
             } else {
-                items.push_back({Item::Kind::kLoad, add_load(std::get<WrittenLoad>(item).tensor)});
+                items.push_back({Item::Kind::kMove, add_move(std::get<WrittenMove>(item))});
             }
         }
         demand(root >= 0, "a brace holds no operator");
@@ -82,23 +82,27 @@ private:
         const int op = kernel_.find_operator(name);
         demand(op >= 0, fmt::format("there is no operator {}", shown(name)));
         const auto index = static_cast<size_t>(op);
-        demand(place_[index] < 0, fmt::format("{} stands twice", name));
-        place_[index] = next_place_++;
+        demand(nest_.place[index] < 0, fmt::format("{} stands twice", name));
+        nest_.place[index] = next_place_++;
         nest_.around[index] = around_;
-        braces_around_[index] = path_;
+        nest_.braces_around[index] = path_;
         return op;
     }
 
-    int add_load(const std::string& name) {
-        const int tensor = kernel_.find_tensor(name);
-        demand(tensor >= 0 && kernel_.tensors[static_cast<size_t>(tensor)].maker < 0,
-               fmt::format("{} is no outside tensor and cannot be loaded", shown(name)));
-        const auto index = static_cast<size_t>(tensor);
-        demand(!nest_.load[index], fmt::format("{} is loaded twice", name));
-        nest_.load[index] = around_.size();
-        load_place_[index] = next_place_++;
-        load_brace_[index] = path_.back();
-        return tensor;
+    int add_move(const WrittenMove& written) {
+        Move move{.kind = written.kind,
+                  .tensor = kernel_.find_tensor(written.tensor),
+                  .level = machine_ ? machine_->find(written.level) : 1,
+                  .depth = around_.size(),
+                  .brace = path_.back(),
+                  .place = next_place_++};
+        demand(move.tensor >= 0, fmt::format("there is no tensor {}", shown(written.tensor)));
+        demand(move.level >= 0, fmt::format("there is no level {}", shown(written.level)));
+        demand(!nest_.find(move.kind, move.tensor, move.level),
+               fmt::format("{} {} stands twice{}", name(move.kind), written.tensor,
+                           machine_ ? " at one level" : ""));
+        nest_.moves.push_back(move);
+        return static_cast<int>(nest_.moves.size()) - 1;
     }
 
     void resolve_loops(size_t number, const WrittenBrace& written) {
@@ -112,6 +116,7 @@ private:
                    fmt::format("a brace has two loops over {}", loop.iterator));
             const int iterator = root.iterator(loop.iterator);
             demand(iterator >= 0, fmt::format("{} is no iterator of {}", shown(loop.iterator), root.name));
+            demand(loop.size > 0, fmt::format("the size of the loop over {} is open", loop.iterator));
             const bool is_parallel = !root.iterators[static_cast<size_t>(iterator)].is_reduction;
             std::string name = fmt::format("{}.{}", root.name, loop.iterator);
             demand(!loop.is_unit || (only_units && is_parallel),
@@ -132,22 +137,13 @@ private:
         }
     }
 
-    bool stands_in(int op, int brace) const {
-        const std::vector<int>& path = braces_around_[static_cast<size_t>(op)];
-        return std::ranges::find(path, brace) != path.end();
-    }
-
     void check_order() const {
         for (size_t t = 0; t < kernel_.tensors.size(); ++t) {
             const Tensor& tensor = kernel_.tensors[t];
-            for (const int reader : tensor.readers) {
-                const int at = place_[static_cast<size_t>(reader)];
-                demand(tensor.maker < 0 || place_[static_cast<size_t>(tensor.maker)] < at,
+            for (const int reader : tensor.readers)
+                demand(tensor.maker < 0 || nest_.place[static_cast<size_t>(tensor.maker)] <
+                                               nest_.place[static_cast<size_t>(reader)],
                        fmt::format("{} stands before {} is made", op_name(reader), tensor.name));
-                demand(!nest_.load[t] || (load_place_[t] < at && stands_in(reader, load_brace_[t])),
-                       fmt::format("{} does not stand behind the load of {} in its brace", op_name(reader),
-                                   tensor.name));
-            }
         }
         for (size_t op = 0; op < kernel_.operators.size(); ++op) {
             const auto& results = kernel_.operators[op].results;
@@ -175,26 +171,32 @@ private:
         nest_.shared.assign(count, std::vector<size_t>(count));
         for (size_t p = 0; p < count; ++p)
             for (size_t r = 0; r < count; ++r)
-                for (size_t b = 0; b < std::min(braces_around_[p].size(), braces_around_[r].size()); ++b) {
-                    if (braces_around_[p][b] != braces_around_[r][b]) break;
+                for (size_t b = 0; b < std::min(nest_.braces_around[p].size(), nest_.braces_around[r].size());
+                     ++b) {
+                    if (nest_.braces_around[p][b] != nest_.braces_around[r][b]) break;
                     nest_.shared[p][r] +=
-                        nest_.braces[static_cast<size_t>(braces_around_[p][b])].loops.size();
+                        nest_.braces[static_cast<size_t>(nest_.braces_around[p][b])].loops.size();
                 }
     }
 
     const Kernel& kernel_;
+    const LevelMachine* machine_;
     Nest nest_;
     std::vector<int> path_;             ///< braces around the place that is read
     std::vector<LoopPosition> around_;  ///< loops around it
     int next_place_ = 0;
-    std::vector<int> place_;       ///< of operators, in the text; -1: not yet seen
-    std::vector<int> load_place_;  ///< of loads, by tensor
-    std::vector<int> load_brace_;
-    std::vector<std::vector<int>> braces_around_;
     std::map<std::string, int> loops_named_;
 };
 
-void print_brace(const Kernel& kernel, const Nest& nest, size_t number, std::string& text) {
+std::string print_move(const Kernel& kernel, const Move& move, const LevelMachine* machine) {
+    const std::string& tensor = kernel.tensors[static_cast<size_t>(move.tensor)].name;
+    if (!machine) return fmt::format("{} {};", name(move.kind), tensor);
+    return fmt::format("{} {} @{};", name(move.kind), tensor,
+                       machine->levels[static_cast<size_t>(move.level)].name);
+}
+
+void print_brace(const Kernel& kernel, const Nest& nest, const LevelMachine* machine, size_t number,
+                 std::string& text) {
     const Brace& brace = nest.braces[number];
     for (const Loop& loop : brace.loops) {
         const Definition& root = kernel.operators[static_cast<size_t>(loop.op)].bound.definition;
@@ -205,12 +207,12 @@ void print_brace(const Kernel& kernel, const Nest& nest, size_t number, std::str
     for (const Item& item : brace.items) {
         const auto index = static_cast<size_t>(item.index);
         if (item.kind == Item::Kind::kBrace)
-            print_brace(kernel, nest, index, text);
+            print_brace(kernel, nest, machine, index, text);
         else if (item.kind == Item::Kind::kRun)
             text += kernel.operators[index].name();
         else
-            text += "load " + kernel.tensors[index].name;
-        text += item.kind == Item::Kind::kLoad ? "; " : " ";
+            text += print_move(kernel, nest.moves[index], machine);
+        text += " ";
     }
     text += "}";
 }
@@ -225,18 +227,49 @@ size_t Nest::units() const {
     return static_cast<size_t>(std::ranges::count_if(braces[0].loops, &Loop::is_unit));
 }
 
+bool Nest::stands_in(int op, int brace) const {
+    const std::vector<int>& path = braces_around[static_cast<size_t>(op)];
+    return std::ranges::find(path, brace) != path.end();
+}
+
+const Move* Nest::find(MoveKind kind, int tensor, int level) const {
+    const auto found = std::ranges::find_if(moves, [&](const Move& move) {
+        return move.kind == kind && move.tensor == tensor && move.level == level;
+    });
+    return found == moves.end() ? nullptr : &*found;
+}
+
 std::variant<Nest, Illegal> parse_nest(const Kernel& kernel, std::string_view text,
                                        const std::vector<std::string>& visible) {
     try {
-        return NestBuilder(kernel).run(parse_written_nest(text, kernel.where), visible);
+        return NestBuilder(kernel, nullptr).run(parse_written_nest(text, kernel.where), visible);
     } catch (const BrokenForm& broken) {
         return Illegal{Illegal::Kind::kForm, broken.what()};
     }
 }
 
-std::string print(const Kernel& kernel, const Nest& nest) {
+std::variant<Nest, Illegal> parse_nest(const Kernel& kernel, std::string_view text,
+                                       const LevelMachine& machine) {
+    try {
+        const WrittenBrace written = parse_written_nest(text, kernel.where, NestLanguage::kLevels);
+        return NestBuilder(kernel, &machine).run(written, {});
+    } catch (const BrokenForm& broken) {
+        return Illegal{Illegal::Kind::kForm, broken.what()};
+    }
+}
+
+std::variant<Nest, Illegal> build_nest(const Kernel& kernel, const WrittenBrace& written,
+                                       const LevelMachine& machine) {
+    try {
+        return NestBuilder(kernel, &machine).run(written, {});
+    } catch (const BrokenForm& broken) {
+        return Illegal{Illegal::Kind::kForm, broken.what()};
+    }
+}
+
+std::string print(const Kernel& kernel, const Nest& nest, const LevelMachine* machine) {
     std::string text;
-    print_brace(kernel, nest, 0, text);
+    print_brace(kernel, nest, machine, 0, text);
     return text;
 }
 

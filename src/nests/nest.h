@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "nests/kernel.h"
+#include "nests/level_machine.h"
+#include "nests/nest_syntax.h"
 
 /// Nests of tiled loops over the operators of a kernel.
 namespace tessera::nests {
@@ -34,10 +36,21 @@ struct Loop {
 };
 
 struct Item {
-    enum class Kind : uint8_t { kBrace, kRun, kLoad };
+    enum class Kind : uint8_t { kBrace, kRun, kMove };
     Kind kind = Kind::kRun;
-    int index = 0;  ///< in Nest::braces, Kernel::operators or Kernel::tensors
+    int index = 0;  ///< in Nest::braces, Kernel::operators or Nest::moves
     bool operator==(const Item&) const = default;
+};
+
+/// A tensor placed in a level.
+struct Move {
+    MoveKind kind = MoveKind::kLoad;
+    int tensor = 0;
+    int level = 1;     ///< in LevelMachine::levels; 1 where a nest knows one level
+    size_t depth = 0;  ///< loops around it
+    int brace = 0;     ///< in which it stands
+    int place = 0;     ///< in the text, counted with the operators
+    bool operator==(const Move&) const = default;
 };
 
 struct Brace {
@@ -58,10 +71,17 @@ struct LoopPosition {
 struct Nest {
     std::vector<Brace> braces;                      ///< the outermost first
     std::vector<std::vector<LoopPosition>> around;  ///< of each operator, outermost first
+    std::vector<std::vector<int>> braces_around;    ///< of each operator, outermost first
+    std::vector<int> place;                         ///< of each operator in the text
     std::vector<std::vector<size_t>> shared;  ///< of two operators: the loops of the braces that hold both
-    std::vector<std::optional<size_t>> load;  ///< of each tensor: the loops around its load
-    std::vector<bool> visible;                ///< of each tensor
+    std::vector<Move> moves;                  ///< in the order of the text
+    std::vector<int> home;                    ///< of each tensor: the level in which it lives; 0: memory
+    std::vector<bool> visible;                ///< of each tensor; nests for one level
     int last = 0;                             ///< the operator that stands last
+
+    bool stands_in(int op, int brace) const;
+    /// Null if there is none.
+    const Move* find(MoveKind kind, int tensor, int level) const;
 
     const Loop& loop(const LoopPosition& at) const {
         return braces[static_cast<size_t>(at.brace)].loops[at.loop];
@@ -75,7 +95,14 @@ struct Nest {
 std::variant<Nest, Illegal> parse_nest(const Kernel& kernel, std::string_view text,
                                        const std::vector<std::string>& visible = {});
 
-/// On one line; parse_nest(print(n)) equals n.
-std::string print(const Kernel& kernel, const Nest& nest);
+/// Of a nest that places tensors in the levels of a machine, such as `m:8 { load A @L2; k:4 { c } }`.
+std::variant<Nest, Illegal> parse_nest(const Kernel& kernel, std::string_view text,
+                                       const LevelMachine& machine);
+/// @pre nothing in it is open
+std::variant<Nest, Illegal> build_nest(const Kernel& kernel, const WrittenBrace& written,
+                                       const LevelMachine& machine);
+
+/// On one line; parse_nest(print(n)) equals n. `machine`: names the levels, of nests that have some.
+std::string print(const Kernel& kernel, const Nest& nest, const LevelMachine* machine = nullptr);
 
 }  // namespace tessera::nests

@@ -3,41 +3,19 @@
 #include <algorithm>
 
 #include "ir/checked_arithmetic.h"
+#include "nests/operator_work.h"
 #include "support/error.h"
 
 namespace tessera::nests {
 namespace {
 
-/// The operations of all executions (zoo notation, work), `where` ignored.
-facts::OperationCount work_of(const Operator& op, const OperatorCounts& counts, const std::string& where) {
-    facts::OperationCount total;
-    const auto charge = [&](int64_t times, facts::OperationCount each) {
-        total.flops = checked_add(total.flops, checked_mul(times, each.flops, where), where);
-        total.special = checked_add(total.special, checked_mul(times, each.special, where), where);
-    };
-    if (op.monoid() == Monoid::kSoftmaxSum) {
-        charge(counts.held_points, {op.body[0].flops + 3, op.body[0].special + 1});
-        charge(counts.points, {op.body[1].flops + 2, op.body[1].special});
-        return total;
-    }
-    charge(counts.points, {op.body[0].flops + (op.monoid() != Monoid::kNone), op.body[0].special});
-    charge(counts.elements_ended, op.post);
-    return total;
-}
-
 NestFacts facts_of(const Kernel& kernel, Movement movement, const std::optional<MachineRates>& machine) {
-    NestFacts facts{
-        .units = movement.units, .operators = {}, .buffers = std::move(movement.buffers), .model = {}};
-    for (size_t i = 0; i < kernel.operators.size(); ++i) {
-        const Operator& op = kernel.operators[i];
-        const OperatorCounts& counts = movement.operators[i];
-        const facts::OperationCount work = work_of(op, counts, kernel.where);
-        int64_t iterations = 1;
-        for (const int64_t extent : op.extents()) iterations *= extent;  // their product fits: bound_extents
-        facts.operators.push_back(
-            {op.name(), counts.executions, counts.points, iterations, work.flops, work.special});
-        facts.flops = checked_add(facts.flops, work.flops, kernel.where);
-    }
+    NestFacts facts{.units = movement.units,
+                    .operators = operator_facts(kernel, movement.operators),
+                    .buffers = std::move(movement.buffers),
+                    .model = {}};
+    for (const OperatorFacts& op : facts.operators)
+        facts.flops = checked_add(facts.flops, op.flops, kernel.where);
     for (const BufferCounts& buffer : facts.buffers) {
         facts.footprint = checked_add(facts.footprint, buffer.box_bytes, kernel.where);
         for (const Transfers* moved : {&buffer.loads, &buffer.stores, &buffer.reloads})
@@ -48,6 +26,19 @@ NestFacts facts_of(const Kernel& kernel, Movement movement, const std::optional<
 }
 
 }  // namespace
+
+std::vector<OperatorFacts> operator_facts(const Kernel& kernel, const std::vector<OperatorCounts>& counts) {
+    std::vector<OperatorFacts> facts;
+    for (size_t i = 0; i < kernel.operators.size(); ++i) {
+        const Operator& op = kernel.operators[i];
+        const facts::OperationCount work = work_of(op, counts[i], kernel.where);
+        int64_t iterations = 1;
+        for (const int64_t extent : op.extents()) iterations *= extent;  // their product fits: bound_extents
+        facts.push_back(
+            {op.name(), counts[i].executions, counts[i].points, iterations, work.flops, work.special});
+    }
+    return facts;
+}
 
 Verdict derive_facts(const Kernel& kernel, const Nest& nest, const std::optional<MachineRates>& machine,
                      const WalkOptions& options) {
@@ -67,6 +58,8 @@ std::optional<Illegal> why_illegal(const Kernel& kernel, std::string_view nest,
 
 Verdict derive_facts(const KernelFile& file, const WalkOptions& options) {
     if (!file.nest) throw Error(file.where, "", "holds no nest", "add a line `nest` with the nest below it");
+    if (file.levels)
+        throw Error(file.where, "", "has memory levels", "ask `tessera price`, or remove the levels");
     if (file.batch || file.multiple || file.capacity)
         throw Error(file.where, "", "is no nest: `batch`, `multiple` and `capacity` describe a space",
                     "remove these lines, or the nest");

@@ -25,6 +25,9 @@ struct OperatorFacts {
     bool operator==(const OperatorFacts&) const = default;
 };
 
+/// @throws Error of counts beyond 64 bits
+std::vector<OperatorFacts> operator_facts(const Kernel& kernel, const std::vector<OperatorCounts>& counts);
+
 /// What follows from a nest. Counts run over all units.
 struct NestFacts {
     int64_t units = 0;

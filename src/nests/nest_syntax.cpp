@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <optional>
 
 #include "ir/characters.h"
 #include "support/error.h"
@@ -50,6 +51,10 @@ bool is_number(std::string_view token) {
     return !token.empty() && std::ranges::all_of(token, is_digit);
 }
 
+bool is_level(std::string_view token) {
+    return !token.empty() && std::ranges::all_of(token, continues_word);
+}
+
 bool is_word(std::string_view token) {
     return !token.empty() && starts_name(token[0]) && std::ranges::all_of(token, continues_name);
 }
@@ -62,8 +67,8 @@ int64_t number_of(std::string_view token) {
 
 class NestParser {
 public:
-    NestParser(std::string_view text, const std::string& where)
-        : where_(where), tokens_(split_tokens(text, where)) {}
+    NestParser(std::string_view text, const std::string& where, NestLanguage language)
+        : where_(where), language_(language), tokens_(split_tokens(text, where)) {}
 
     WrittenBrace run() {
         WrittenBrace nest = brace(0);
@@ -103,10 +108,32 @@ private:
         WrittenLoop loop;
         loop.iterator = take(is_word, "an iterator or `{`");
         expect(":");
-        loop.size = number_of(take(is_number, "the size of a tile"));
-        if (loop.size < 1) throw BrokenForm(fmt::format("a tile of {} is empty", shown(loop.iterator)));
+        if (has_levels() && accept("?")) {
+            loop.size = 0;
+        } else {
+            loop.size = number_of(take(is_number, "the size of a tile"));
+            if (loop.size < 1) throw BrokenForm(fmt::format("a tile of {} is empty", shown(loop.iterator)));
+        }
         loop.is_unit = accept("@unit");
         return loop;
+    }
+
+    bool has_levels() const { return language_ == NestLanguage::kLevels; }
+
+    /// Of the next token, if it begins a move.
+    std::optional<MoveKind> move_kind() const {
+        for (const MoveKind kind : {MoveKind::kLoad, MoveKind::kStore, MoveKind::kKeep})
+            if (at(name(kind)) && (has_levels() || kind == MoveKind::kLoad)) return kind;
+        return std::nullopt;
+    }
+
+    WrittenMove move(MoveKind kind) {
+        ++position_;
+        WrittenMove move{.kind = kind, .tensor = std::string(take(is_word, "a tensor")), .level = {}};
+        if (!has_levels()) return move;
+        expect("@");
+        move.level = accept("?") ? "?" : take(is_level, "the name of a level");
+        return move;
     }
 
     WrittenBrace brace(int depth) {
@@ -121,8 +148,8 @@ private:
                 at("{") || (position_ + 1 < tokens_.size() && tokens_[position_ + 1] == ":");
             if (is_brace)
                 brace_here.items.emplace_back(std::make_unique<WrittenBrace>(brace(depth + 1)));
-            else if (accept("load"))
-                brace_here.items.emplace_back(WrittenLoad{std::string(take(is_word, "a tensor"))});
+            else if (const std::optional<MoveKind> kind = move_kind())
+                brace_here.items.emplace_back(move(*kind));
             else
                 brace_here.items.emplace_back(WrittenRun{std::string(take(is_word, "an operator or `}`"))});
         }
@@ -131,14 +158,27 @@ private:
     }
 
     const std::string& where_;
+    NestLanguage language_;
     std::vector<std::string_view> tokens_;
     size_t position_ = 0;
 };
 
 }  // namespace
 
-WrittenBrace parse_written_nest(std::string_view text, const std::string& where) {
-    return NestParser(text, where).run();
+std::string_view name(MoveKind kind) {
+    switch (kind) {
+        case MoveKind::kLoad:
+            return "load";
+        case MoveKind::kStore:
+            return "store";
+        case MoveKind::kKeep:
+            break;
+    }
+    return "keep";
+}
+
+WrittenBrace parse_written_nest(std::string_view text, const std::string& where, NestLanguage language) {
+    return NestParser(text, where, language).run();
 }
 
 }  // namespace tessera::nests

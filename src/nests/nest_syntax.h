@@ -16,25 +16,44 @@ struct BrokenForm : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+/// What an item of a nest that is no brace and no operator says of a tensor.
+enum class MoveKind : uint8_t {
+    kLoad,   ///< fills a buffer of a level with what is read inside
+    kStore,  ///< a buffer of a level takes what is made before
+    kKeep,   ///< names the level at which a result lives
+};
+std::string_view name(MoveKind kind);  ///< "load", "store", "keep"
+
 struct WrittenLoop {
     std::string iterator;
-    int64_t size = 1;  ///< the largest int64 for what is larger
+    int64_t size = 1;  ///< the largest int64 for what is larger; 0: open, written `?`
     bool is_unit = false;
+    bool operator==(const WrittenLoop&) const = default;
 };
 struct WrittenBrace;
 struct WrittenRun {
     std::string op;
+    bool operator==(const WrittenRun&) const = default;
 };
-struct WrittenLoad {
+struct WrittenMove {
+    MoveKind kind = MoveKind::kLoad;
     std::string tensor;
+    std::string level;  ///< `?`: open; empty in nests for one level
+    bool operator==(const WrittenMove&) const = default;
 };
-using WrittenItem = std::variant<std::unique_ptr<WrittenBrace>, WrittenRun, WrittenLoad>;
+using WrittenItem = std::variant<std::unique_ptr<WrittenBrace>, WrittenRun, WrittenMove>;
 struct WrittenBrace {
     std::vector<WrittenLoop> loops;
     std::vector<WrittenItem> items;
 };
 
+enum class NestLanguage : uint8_t {
+    kOneLevel,  ///< `load X` alone, no sizes that are open
+    kLevels,    ///< `load X @L`, `store X @L`, `keep X @L`; sizes and levels may be `?`
+};
+
 /// @throws BrokenForm; Error beyond the limits on its size, `where` names the source
-WrittenBrace parse_written_nest(std::string_view text, const std::string& where);
+WrittenBrace parse_written_nest(std::string_view text, const std::string& where,
+                                NestLanguage language = NestLanguage::kOneLevel);
 
 }  // namespace tessera::nests

@@ -17,7 +17,7 @@ void Places::add_operator(int op) {
     operands_.emplace_back();
     needs_.emplace_back();
     for (const Operand& operand : from.operands) {
-        const uint64_t loops = on_read(op, operand.tensor, depth);
+        const uint64_t loops = influence_.on_read(op, operand.tensor, depth);
         operands_.back().push_back(operand_place(op, operand.tensor, loops));
         needs_.back().push_back({.derive_depth = static_cast<size_t>(std::bit_width(loops))});
     }
@@ -38,20 +38,20 @@ void Places::add_operator(int op) {
 size_t Places::operand_place(int op, int tensor, uint64_t loops) {
     const auto t = static_cast<size_t>(tensor);
     if (kernel_.tensors[t].maker >= 0) return result_place(tensor);
-    if (nest_.load[t]) return load_place(op, tensor);
+    if (const Move* load = nest_.find(MoveKind::kLoad, tensor, 1)) return load_place(op, *load);
     const std::string name =
         kernel_.tensors[t].name + " for " + kernel_.operators[static_cast<size_t>(op)].name();
     return add(name, tensor, BufferRole::kRead, loops, op, nest_.around[static_cast<size_t>(op)].size());
 }
 
-size_t Places::load_place(int op, int tensor) {
-    const Tensor& loaded = kernel_.tensors[static_cast<size_t>(tensor)];
-    if (const auto known = loads_.find(tensor); known != loads_.end()) return known->second;
-    const size_t depth = *nest_.load[static_cast<size_t>(tensor)];
+size_t Places::load_place(int op, const Move& load) {
+    if (const auto known = loads_.find(load.tensor); known != loads_.end()) return known->second;
+    const Tensor& loaded = kernel_.tensors[static_cast<size_t>(load.tensor)];
     uint64_t loops = 0;
     for (const int reader : loaded.readers)
-        loops |= on_read(reader, tensor, depth) | influence_.on_frame(reader, depth);
-    return loads_[tensor] = add(loaded.name, tensor, BufferRole::kRead, loops, op, depth);
+        loops |=
+            influence_.on_read(reader, load.tensor, load.depth) | influence_.on_frame(reader, load.depth);
+    return loads_[load.tensor] = add(loaded.name, load.tensor, BufferRole::kRead, loops, op, load.depth);
 }
 
 size_t Places::result_place(int tensor) const {
@@ -71,15 +71,6 @@ size_t Places::add(std::string name, int tensor, BufferRole role, uint64_t loops
                     .loops = {around.begin(), around.begin() + static_cast<std::ptrdiff_t>(depth)},
                     .derive_depth = static_cast<size_t>(std::bit_width(loops))});
     return all_.size() - 1;
-}
-
-uint64_t Places::on_read(int op, int tensor, size_t depth) {
-    const Operator& reader = kernel_.operators[static_cast<size_t>(op)];
-    const uint64_t used = reader.operands[*reader.operand(tensor)].reads.iterators();
-    uint64_t loops = 0;
-    for (size_t x = 0; x < reader.iterators(); ++x)
-        if ((used >> x & 1) != 0) loops |= influence_.on_range(op, x, depth);
-    return loops;
 }
 
 }  // namespace tessera::nests

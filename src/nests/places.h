@@ -50,10 +50,9 @@ private:
     }
     void add_operator(int op);
     size_t operand_place(int op, int tensor, uint64_t loops);
-    size_t load_place(int op, int tensor);
+    size_t load_place(int op, const Move& load);
     size_t result_place(int tensor) const;
     size_t add(std::string name, int tensor, BufferRole role, uint64_t loops, int op, size_t depth);
-    uint64_t on_read(int op, int tensor, size_t depth);
 
     const Kernel& kernel_;
     const Nest& nest_;

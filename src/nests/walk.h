@@ -7,22 +7,9 @@
 
 #include "nests/buffer.h"
 #include "nests/nest.h"
+#include "nests/trip_walk.h"
 
 namespace tessera::nests {
-
-struct WalkOptions {
-    /// Trips, passages, and what is remembered of them. A million takes about a second.
-    int64_t steps = int64_t{1} << 24;
-};
-
-/// Over all units.
-struct OperatorCounts {
-    int64_t executions = 0;
-    int64_t points = 0;          ///< iterations of the executed regions, `where` ignored
-    int64_t held_points = 0;     ///< softmax_sum: the same with the iterators held that L does not use
-    int64_t elements_ended = 0;  ///< to which a post-expression is applied
-    bool operator==(const OperatorCounts&) const = default;
-};
 
 struct BufferCounts {
     std::string name;  ///< "A for c", or the tensor

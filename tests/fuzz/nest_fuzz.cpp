@@ -4,6 +4,7 @@
 
 #include "fuzz/seeds.h"
 #include "fuzz/target.h"
+#include "nests/level_search.h"
 #include "nests/nest_facts.h"
 #include "nests/space_search.h"
 
@@ -31,6 +32,14 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return fuzz::accepts_or_throws_error([&] {
         const KernelFile file = read_kernel_file(fuzz::text_of(data, size), "fuzz");
         if (!is_small(file)) return;
+        if (file.levels) {
+            if (file.sizes)
+                (void)to_json(search(make_problem(file), {.candidates = 50, .walk = {.steps = 20'000}}))
+                    .dump();
+            else
+                (void)to_json(derive_level_facts(file, {.steps = 20'000}), *file.levels).dump();
+            return;
+        }
         if (!file.nest) {
             (void)to_json(search(make_space(file), {.steps = 20'000})).dump();
             return;
@@ -45,7 +54,8 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 
 std::vector<std::string> tessera::fuzz::seeds() {
     std::vector<std::string> files = repository_files("tests/nests/instances", ".nest");
-    for (std::string& file : repository_files("tests/nests/instances", ".space"))
-        files.push_back(std::move(file));
+    for (const char* extension : {".space", ".tier", ".tiers"})
+        for (std::string& file : repository_files("tests/nests/instances", extension))
+            files.push_back(std::move(file));
     return files;
 }

@@ -26,6 +26,14 @@ TEST(GoldenNests, OfOwnSpaces) {
     expect_agreement(own_instances(), ".space", 3);
 }
 
+TEST(GoldenNests, OfOwnNestsOnLevels) {
+    expect_agreement(own_instances(), ".tier", 4);
+}
+
+TEST(GoldenNests, OfOwnOpenProblems) {
+    expect_agreement(own_instances(), ".tiers", 3);
+}
+
 TEST(GoldenNests, OfSharedNests) {
     TESSERA_SKIP_WITHOUT_SHARED("nests", "facts of nests");
     expect_agreement(tessera::test::shared_data("nests"), ".nest", 26);
@@ -34,6 +42,16 @@ TEST(GoldenNests, OfSharedNests) {
 TEST(GoldenNests, OfSharedSpaces) {
     TESSERA_SKIP_WITHOUT_SHARED("nests", "facts of spaces");
     expect_agreement(tessera::test::shared_data("nests"), ".space", 9);
+}
+
+TEST(GoldenNests, OfSharedNestsOnLevels) {
+    TESSERA_SKIP_WITHOUT_SHARED("levels", "facts of nests on memory levels");
+    expect_agreement(tessera::test::shared_data("levels"), ".tier", 8);
+}
+
+TEST(GoldenNests, OfSharedOpenProblems) {
+    TESSERA_SKIP_WITHOUT_SHARED("levels", "the best nests on memory levels");
+    expect_agreement(tessera::test::shared_data("levels"), ".tiers", 6);
 }
 
 // The comparison itself must be able to fail.

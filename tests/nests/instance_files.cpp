@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "nests/level_search.h"
 #include "nests/nest_facts.h"
 #include "nests/space_search.h"
 
@@ -64,8 +65,16 @@ json read_json(const std::filesystem::path& file) {
 
 json facts_of(const std::filesystem::path& file) {
     const KernelFile read = read_kernel_file(read_text(file), file.filename().string());
-    const nlohmann::ordered_json facts =
-        file.extension() == ".space" ? to_json(search(make_space(read))) : to_json(derive_facts(read));
+    const std::string extension = file.extension().string();
+    nlohmann::ordered_json facts;
+    if (extension == ".space")
+        facts = to_json(search(make_space(read)));
+    else if (extension == ".tiers")
+        facts = to_json(search(make_problem(read)));
+    else if (extension == ".tier")
+        facts = to_json(derive_level_facts(read), read.levels.value_or(LevelMachine{}));
+    else
+        facts = to_json(derive_facts(read));
     return json::parse(facts.dump());
 }
 

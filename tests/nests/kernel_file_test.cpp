@@ -75,5 +75,42 @@ TEST(KernelFiles, AreBounded) {
     EXPECT_THAT(error_of(many), HasSubstr("one operator more than 64"));
 }
 
+TEST(KernelFiles, HoldMachinesWithLevels) {
+    const KernelFile file =
+        read_kernel_file(std::string(kProducts) +
+                             "level memory\nlevel L2 bandwidth 1e9\n"
+                             "level L1 capacity 400 bandwidth 4e9 per unit\npeak 2e9 units 3\n"
+                             "time c: 2e-9 + 1e-10 m n\ncost overlap\nsizes multiple 4\n"
+                             "reorder L2 L1\n",
+                         "t.tiers");
+    const LevelMachine want{
+        .levels = {{"memory", {}, 0, false}, {"L2", {}, 1e9, false}, {"L1", 400, 4e9, true}},
+        .peak = 2e9,
+        .units = 3,
+        .times = {{"c", {{2e-9, {}}, {1e-10, {"m", "n"}}}}}};
+    EXPECT_EQ(*file.levels, want);
+    EXPECT_EQ(file.cost, "overlap");
+    EXPECT_EQ(file.sizes->step, 4);
+    EXPECT_EQ(*file.reorder, (std::vector<std::string>{"L2", "L1"}));
+}
+
+TEST(KernelFiles, RefuseMachinesThatAreNone) {
+    const std::string operators(kProducts);
+    const std::string memory = operators + "level memory\n";
+    const std::string two = memory + "level L1 bandwidth 1e9 per unit\n";
+    EXPECT_THAT(error_of(memory + "peak 1\n"), HasSubstr("has 1 levels, expected memory and one more"));
+    EXPECT_THAT(error_of(two), HasSubstr("`peak`: is missing"));
+    EXPECT_THAT(error_of(operators + "level memory bandwidth 1\n"), HasSubstr("has no bandwidth"));
+    EXPECT_THAT(error_of(memory + "level L1\n"), HasSubstr("`L1`: has no bandwidth"));
+    EXPECT_THAT(error_of(memory + "level memory bandwidth 1\n"), HasSubstr("it names one already"));
+    EXPECT_THAT(error_of(memory + "level unit bandwidth 1\n"), HasSubstr("`unit` has another meaning"));
+    EXPECT_THAT(error_of(two + "level L0 bandwidth 1\n"), HasSubstr("inside of a level that is `per unit`"));
+    EXPECT_THAT(error_of(two + "peak 1\ntime x: 1\n"), HasSubstr("names `x`, which is no operator"));
+    EXPECT_THAT(error_of(two + "peak 1\ntime c: 1 h\n"), HasSubstr("names `h`, which is no iterator of c"));
+    EXPECT_THAT(error_of(two + "peak 1\nvisible C\n"), HasSubstr("no place beside memory levels"));
+    EXPECT_THAT(error_of(two + "peak 1\ncost serial\ncost serial\n"), HasSubstr("stands twice"));
+    EXPECT_THAT(error_of(operators + "sizes every\n"), HasSubstr("no memory levels"));
+}
+
 }  // namespace
 }  // namespace tessera::nests

@@ -74,7 +74,7 @@ private:
 
     std::string read_name(const Operator& op, int tensor) const {
         const std::string& name = tensor_at(tensor).name;
-        return nest_.load[static_cast<size_t>(tensor)] ? name : name + " for " + op.name();
+        return nest_.find(MoveKind::kLoad, tensor, 1) ? name : name + " for " + op.name();
     }
 
     void declare(const std::string& name, int tensor, BufferRole role) {
@@ -144,7 +144,7 @@ private:
             for (const Item& item : here.items) {
                 if (item.kind == Item::Kind::kBrace) brace(item.index, 0);
                 if (item.kind == Item::Kind::kRun) execute(item.index);
-                if (item.kind == Item::Kind::kLoad) load(item.index);
+                if (item.kind == Item::Kind::kMove) load(nest_.moves[static_cast<size_t>(item.index)].tensor);
             }
         }
         if (is_unit)
@@ -237,7 +237,7 @@ private:
             const auto box = naive_read_box(kernel_, number, operand.tensor, *ranges);
             if (!is_outside(operand.tensor))
                 check_held(buffer_named(tensor_at(operand.tensor).name), box);
-            else if (!nest_.load[static_cast<size_t>(operand.tensor)])
+            else if (!nest_.find(MoveKind::kLoad, operand.tensor, 1))
                 need(buffer_named(read_name(op, operand.tensor)), box);
         }
         for (const Result& result : op.results) {

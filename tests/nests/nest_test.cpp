@@ -21,7 +21,7 @@ TEST(Nests, NameTheirLoops) {
     EXPECT_EQ(nest.units(), 1U);
     EXPECT_EQ(nest.last, 1);
     EXPECT_EQ(nest.shared[0][1], 2U);
-    EXPECT_EQ(nest.load[static_cast<size_t>(kernel.find_tensor("D"))], 2U);
+    EXPECT_EQ(nest.find(MoveKind::kLoad, kernel.find_tensor("D"), 1)->depth, 2U);
 }
 
 TEST(Nests, PrintWhatTheyParse) {
@@ -72,11 +72,11 @@ INSTANTIATE_TEST_SUITE_P(
             "{ m:4@unit { c } e }",
             "@unit stands at c.m, expected it at the first loops of the nest alone, over parallel iterators"},
         FormCase{"{ e c }", "e stands before C is made"},
-        FormCase{"{ load C c e }", "C is no outside tensor and cannot be loaded"},
-        FormCase{"{ load X c e }", "X is no outside tensor and cannot be loaded"},
-        FormCase{"{ load A load A c e }", "A is loaded twice"},
-        FormCase{"{ c load A e }", "c does not stand behind the load of A in its brace"},
-        FormCase{"{ m:2 { load D c } e }", "e does not stand behind the load of D in its brace"}));
+        FormCase{"{ load C c e }", "load C cannot stand: the tensor lives at this level or inside of it"},
+        FormCase{"{ load X c e }", "there is no tensor X"},
+        FormCase{"{ load A load A c e }", "load A stands twice"},
+        FormCase{"{ c load A e }", "load A has to stand before c, in a brace around it"},
+        FormCase{"{ m:2 { load D c } e }", "load D has to stand before e, in a brace around it"}));
 
 TEST(Nests, ShowTextThatIsNone) {
     const std::string reason = refusal(kernel_of(kProducts), "m:4 \xff\x1b { c e }");

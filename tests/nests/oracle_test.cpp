@@ -31,9 +31,9 @@ protected:
             GTEST_SKIP() << "not checked: nests against the oracle, which needs python3 3.11 with numpy";
     }
 
-    /// Runs the oracle; what it prints becomes a file of the folder.
-    bool run(const std::string& arguments, const std::string& out) const {
-        const std::string oracle = tessera::test::shared_data("nests/oracle.py").string();
+    /// Runs the oracle of a folder; what it prints becomes a file of the temporary folder.
+    bool run(const std::string& arguments, const std::string& out, const char* of = "nests") const {
+        const std::string oracle = (tessera::test::shared_data(of) / "oracle.py").string();
         const std::string command = fmt::format("/usr/bin/python3 -B '{}' {} > '{}'", oracle, arguments,
                                                 (folder_.path() / out).string());
         return std::system(command.c_str()) == 0;
@@ -54,6 +54,23 @@ TEST_F(NestOracle, AgreesOnRandomNestsAndSpaces) {
             const auto want = read_json(std::filesystem::path(file).replace_extension(".json"));
             EXPECT_THAT(differences(facts_of(file), want), ::testing::IsEmpty());
         }
+}
+
+TEST_F(NestOracle, AgreesOnRandomNestsOnLevels) {
+    const char* number = std::getenv("TESSERA_TIER_CASES");
+    const uint64_t tiers = number ? std::strtoull(number, nullptr, 10) : 24;
+    for (uint64_t seed = kFirst; seed < kFirst + tiers; ++seed)
+        std::ofstream(folder_.path() / fmt::format("{}.tier", seed)) << random_tier_text(seed);
+    ASSERT_TRUE(run(fmt::format("--write '{}'", folder_.path().string()), "written.txt", "levels"))
+        << read_text(folder_.path() / "written.txt");
+    size_t legal = 0;
+    for (const auto& file : instances_in(folder_.path(), ".tier")) {
+        SCOPED_TRACE(read_text(file));
+        const auto want = read_json(std::filesystem::path(file).replace_extension(".json"));
+        EXPECT_THAT(differences(facts_of(file), want), ::testing::IsEmpty());
+        legal += !want.contains("illegal");
+    }
+    EXPECT_GE(2 * legal, tiers);
 }
 
 TEST_F(NestOracle, FindsTheNestInTheSpace) {

@@ -10,6 +10,10 @@ namespace tessera::nests {
 /// visible results. The same seed, the same text.
 std::string random_nest_text(uint64_t seed);
 
+/// The same operators and loops as a `.tier` file: up to three levels behind memory, shared or per unit, and
+/// as many loads, stores and keeps as find a place. It keeps the rules of form, but for units that differ.
+std::string random_tier_text(uint64_t seed);
+
 /// A small `.space` file: two products or attention, with or without a batch and operators in between.
 std::string random_space_text(uint64_t seed);
 
