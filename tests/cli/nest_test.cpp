@@ -1,4 +1,4 @@
-// `tessera nest` and `tessera schedule` as a user runs them.
+// `tessera nest`, `tessera price` and `tessera schedule` as a user runs them.
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -130,11 +130,45 @@ TEST_F(NestVerbs, ScheduleWhereNothingFits) {
 TEST_F(NestVerbs, ScheduleSpacesAlone) {
     const ProcessResult nest_file = run("schedule", "t.nest", nest("{ c e }"));
     EXPECT_EQ(nest_file.exit_code, 1);
-    EXPECT_THAT(nest_file.errors, HasSubstr("t.nest: is not named `.space`"));
+    EXPECT_THAT(nest_file.errors, HasSubstr("t.nest: is named neither `.space` nor `.tiers`"));
     const ProcessResult with_nest = run("schedule", "t.space", nest("{ c e }"));
     EXPECT_EQ(with_nest.exit_code, 1);
     EXPECT_THAT(with_nest.errors, HasSubstr("`nest`: has no place in a space"));
     EXPECT_EQ(run("schedule", "t.space", kChain).exit_code, 1);
+}
+
+constexpr const char* kLevels = "level memory\nlevel L1 capacity 9000 bandwidth 1e9\npeak 1e10\n";
+
+TEST_F(NestVerbs, PriceANestOnLevels) {
+    const std::string file = kChain + std::string(kLevels) + "nest\nm:16 { n:16 { load B @L1; c } e }\n";
+    const ProcessResult shown = run("price", "t.tier", file);
+    EXPECT_EQ(shown.exit_code, 0);
+    EXPECT_THAT(shown.errors, IsEmpty());
+    EXPECT_THAT(shown.output, HasSubstr("B@L1        read     memory  "));
+    const Json json = Json::parse(run("price", "t.tier", file, {"--json"}).output);
+    EXPECT_EQ(json["buffers"]["B@L1"]["loads"], 6);
+    EXPECT_EQ(json["levels"]["L1"]["out"], 32 * 24 * 2);
+    EXPECT_EQ(json["feasible"], true);
+    const ProcessResult illegal =
+        run("price", "t.tier", kChain + std::string(kLevels) + "nest\n{ c load A @L1 e }");
+    EXPECT_EQ(illegal.exit_code, 1);
+    EXPECT_THAT(illegal.errors, HasSubstr("the nest is illegal (form): load A has to stand before c"));
+    EXPECT_THAT(run("price", "t.nest", file).errors, HasSubstr("is not named `.tier`"));
+}
+
+TEST_F(NestVerbs, ScheduleOnLevels) {
+    const std::string levels = kChain + std::string(kLevels);
+    const std::string open = levels + "cost overlap\nsizes multiple 16\nnest\nm:? { n:? { c } e }\n";
+    const Json json = Json::parse(run("schedule", "t.tiers", open, {"--json"}).output);
+    EXPECT_EQ(json["status"], "optimal");
+    EXPECT_EQ(json["candidates"], 2 * 3);
+    const std::string closed = levels + "nest\n" + json["nest"].get<std::string>();
+    EXPECT_EQ(Json::parse(run("price", "t.tier", closed, {"--json"}).output)["overlap"], json["cost"]);
+    const ProcessResult ended = run("schedule", "t.tiers", open, {"--candidates", "2"});
+    EXPECT_EQ(ended.exit_code, 1);
+    EXPECT_THAT(ended.output, HasSubstr("status  out of budget: no nest costs less than "));
+    EXPECT_THAT(ended.errors, HasSubstr("2 candidates were walked, and there are more"));
+    EXPECT_EQ(run("schedule", "t.tiers", open, {"--space"}).exit_code, 2);
 }
 
 }  // namespace
