@@ -17,6 +17,7 @@
 #include "support/atomic_file.h"
 #include "support/error.h"
 #include "support/hash.h"
+#include "support/kept_files.h"
 #include "support/output_place.h"
 #include "support/scratch_folder.h"
 #include "support/subprocess.h"
@@ -203,7 +204,7 @@ SharedObject compile_shared_object(const Code& code, const ToolchainOptions& opt
     const fs::path folder = fs::absolute(options.cache_directory);
     create_folders(folder);
     const fs::path entry = folder / (key + ".so");
-    if (auto cached = read_file(entry)) return {.bytes = std::move(*cached), .was_cached = true};
+    if (auto cached = kept_file(entry)) return {.bytes = std::move(*cached), .was_cached = true};
 
     const ScratchFolder work(folder, "build");
     // The name is part of the object's symbols, so it is the same whatever the folder is called.
@@ -225,7 +226,7 @@ SharedObject compile_shared_object(const Code& code, const ToolchainOptions& opt
     if (!bytes)
         throw Error(object.string(), "",
                     fmt::format("{} succeeded without writing it", compiler.program.string()));
-    write_file(entry, *bytes);
+    keep_file(entry, *bytes);
     return {.bytes = std::move(*bytes), .cpu_seconds = cpu_seconds};
 }
 

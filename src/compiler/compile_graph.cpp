@@ -3,6 +3,7 @@
 
 #include "codegen/cpp/emit.h"
 #include "compiler/compiler.h"
+#include "compiler/kept_plan.h"
 #include "compiler/layout_search.h"
 #include "compiler/operator_cost.h"
 #include "compiler/pass.h"
@@ -119,28 +120,9 @@ plan::Plan with_layouts(const Graph& graph, const plan::Plan& initial, const pla
     return std::move(found.plan);
 }
 
-}  // namespace
-
-Graph rewrite_graph(const Graph& graph, const CompileOptions& options, CompileReport& report) {
-    PassRunner pass(options, report);
-    Graph decomposed = pass.run(
-        "decompose", "ir",
-        [&] {
-            Graph made = ops::decompose(graph);
-            verify(made, graph.name);
-            return made;
-        },
-        [](const Graph& g) { return print(g); });
-    std::vector<std::string> cut_short;  // the report has it
-    return options.search_effort > 0 ? rewritten(decomposed, options, options.workers, pass, cut_short)
-                                     : decomposed;
-}
-
-Compiled compile_graph(const Graph& graph, const CompileOptions& options, CompileReport& report) {
-    PassRunner pass(options, report);
-    Compiled out;
-    pass.run(
-        "import", "ir", [&] { return graph; }, [](const Graph& g) { return print(g); });
+/// The passes that decide: out of the graph they make one that is proved equal, and its plan.
+KeptPlan decided(const Graph& graph, const CompileOptions& options, PassRunner& pass) {
+    KeptPlan out;
     out.graph = pass.run(
         "decompose", "ir",
         [&] {
@@ -224,6 +206,67 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
             return out.plan;
         },
         print_plan);
+    return out;
+}
+
+/// What an earlier compilation has decided, if it stands up to a check.
+std::optional<KeptPlan> decided_before(const std::filesystem::path& file, const std::string& name,
+                                       PassRunner& pass, CompileReport& report) {
+    std::optional<KeptPlan> kept = kept_plan(file, name);
+    if (!kept) return std::nullopt;
+    try {
+        pass.run(
+            "plan", "toml",
+            [&] {
+                planner::verify_plan(plan::with_copies(kept->graph, kept->plan, file.string()), kept->plan,
+                                     file.string());
+                return 0;
+            },
+            [](int) { return std::string(); });
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+    pass.note("from the cache", "");
+    for (const std::string& warning : kept->cut_short)
+        if (std::ranges::find(report.warnings, warning) == report.warnings.end())
+            report.warnings.push_back(warning);
+    return kept;
+}
+
+}  // namespace
+
+Graph rewrite_graph(const Graph& graph, const CompileOptions& options, CompileReport& report) {
+    PassRunner pass(options, report);
+    Graph decomposed = pass.run(
+        "decompose", "ir",
+        [&] {
+            Graph made = ops::decompose(graph);
+            verify(made, graph.name);
+            return made;
+        },
+        [](const Graph& g) { return print(g); });
+    std::vector<std::string> cut_short;  // the report has it
+    return options.search_effort > 0 ? rewritten(decomposed, options, options.workers, pass, cut_short)
+                                     : decomposed;
+}
+
+Compiled compile_graph(const Graph& graph, const CompileOptions& options, CompileReport& report) {
+    PassRunner pass(options, report);
+    pass.run(
+        "import", "ir", [&] { return graph; }, [](const Graph& g) { return print(g); });
+    const std::filesystem::path kept_at = kept_plan_file(graph, options);
+    std::optional<KeptPlan> plan = decided_before(kept_at, graph.name, pass, report);
+    if (!plan) {
+        plan = decided(graph, options, pass);
+        if (!kept_at.empty()) keep_plan(kept_at, *plan);
+    }
+    Compiled out{.graph = std::move(plan->graph),
+                 .plan = std::move(plan->plan),
+                 .programs = {},
+                 .code = {},
+                 .cut_short = std::move(plan->cut_short)};
+    const std::string where = options.plan ? options.plan->string() : kDefaultPlan;
+    const Graph graph_with_copies = plan::with_copies(out.graph, out.plan, where);
     out.programs = pass.run(
         "lower", "txt",
         [&] {
@@ -242,9 +285,7 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
         });
     out.code = pass.run(
         "emit", "cpp",
-        [&] {
-            return codegen::cpp::emit(out.graph.name, out.programs, codegen::cpp::exchanges_of(out.graph));
-        },
+        [&] { return codegen::cpp::emit({}, out.programs, codegen::cpp::exchanges_of(out.graph)); },
         [](const codegen::Code& code) { return code.text; });
     report.code_bytes = static_cast<int64_t>(out.code.text.size());
     return out;
