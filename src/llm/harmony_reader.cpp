@@ -58,8 +58,12 @@ private:
     bool head() {
         const size_t end = std::string_view(held_).substr(0, kLongestHead).find(kMessage);
         if (end == std::string::npos) {
-            if (held_.size() < kLongestHead) return false;
+            if (held_.size() <= kLongestHead) return false;
+            // Given at once: what it begins with may end a body.
+            size_t size = kLongestHead;
+            while ((static_cast<unsigned char>(held_[size]) & 0xC0) == 0x80 && size > 1) --size;
             kind_ = AnswerEvent::Kind::kText;
+            give(kind_, size);
             return go_to(State::kBody);
         }
         const std::string head = held_.substr(0, end);
