@@ -41,6 +41,8 @@ std::vector<Kept> kept_in(const fs::path& folder) {
 }  // namespace
 
 std::optional<std::string> kept_file(const fs::path& file) {
+    std::error_code error;
+    if (!fs::is_regular_file(file, error)) return std::nullopt;
     std::ifstream in(file, std::ios::binary);
     if (!in) return std::nullopt;
     std::string content(std::istreambuf_iterator<char>(in), {});
