@@ -15,7 +15,6 @@ namespace {
 
 using lowering::NumberedNest;
 using lowering::TiledKernel;
-using lowering::TiledOperator;
 
 /// Larger buffers must save more than estimates are wrong by.
 constexpr double kAlike = 1.02;
@@ -208,7 +207,8 @@ private:
         for (const Variable& variable : variables_) sizes.push_back(variable.loop->tile);
         const auto known = by_sizes_.find(sizes);
         const Found* found = known == by_sizes_.end() ? tried(sizes) : known->second;
-        return found ? found->seconds : kInfinite;
+        if (!found) return kInfinite;
+        return found->seconds;
     }
 
     /// The nest that these sizes leave; null if it is illegal.

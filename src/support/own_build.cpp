@@ -2,6 +2,7 @@
 // for: 4 bytes each for the lengths of name and contents and for the type, then both, padded to 4 bytes.
 #include "support/own_build.h"
 
+#include <cstddef>
 #include <cstring>
 #include <string_view>
 
@@ -12,8 +13,11 @@ namespace tessera {
 namespace {
 
 struct Search {
-    ElfW(Addr) own;  ///< an address in the object that is looked for
+    const unsigned char* own;  ///< a place in the object that is looked for
     std::string found;
+    ptrdiff_t to(ElfW(Addr) address) const {
+        return static_cast<ptrdiff_t>(address - reinterpret_cast<ElfW(Addr)>(own));
+    }
 };
 
 std::string build_id_of(const unsigned char* notes, size_t bytes) {
@@ -40,16 +44,16 @@ int look_at(dl_phdr_info* object, size_t /*size*/, void* data) {
     bool is_own = false;
     for (int i = 0; i < object->dlpi_phnum; ++i) {
         const ElfW(Phdr)& segment = object->dlpi_phdr[i];
-        const ElfW(Addr) begin = object->dlpi_addr + segment.p_vaddr;
+        const ptrdiff_t begin = search.to(object->dlpi_addr + segment.p_vaddr);
         is_own = is_own ||
-                 (segment.p_type == PT_LOAD && begin <= search.own && search.own - begin < segment.p_memsz);
+                 (segment.p_type == PT_LOAD && begin <= 0 && static_cast<size_t>(-begin) < segment.p_memsz);
     }
     if (!is_own) return 0;
     for (int i = 0; i < object->dlpi_phnum && search.found.empty(); ++i) {
         const ElfW(Phdr)& segment = object->dlpi_phdr[i];
         if (segment.p_type == PT_NOTE)
-            search.found = build_id_of(
-                reinterpret_cast<const unsigned char*>(object->dlpi_addr + segment.p_vaddr), segment.p_memsz);
+            search.found =
+                build_id_of(search.own + search.to(object->dlpi_addr + segment.p_vaddr), segment.p_memsz);
     }
     return 1;
 }
@@ -57,7 +61,7 @@ int look_at(dl_phdr_info* object, size_t /*size*/, void* data) {
 }  // namespace
 
 std::string own_build() {
-    Search search{reinterpret_cast<ElfW(Addr)>(&own_build), {}};
+    Search search{reinterpret_cast<const unsigned char*>(&own_build), {}};
     dl_iterate_phdr(look_at, &search);
     return search.found;
 }
