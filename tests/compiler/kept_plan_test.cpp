@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kProduct = R"(graph "product"
+constexpr const char* kKeptProduct = R"(graph "product"
 input X: f32[4, 256]
 constant C: f32[256, 256] from "C"
 value Y: f32[4, 256]
@@ -32,7 +32,7 @@ output Y
 
 class KeptPlans : public ::testing::Test {
 protected:
-    KeptPlans() : graph_(parse_graph(kProduct, "test")) {
+    KeptPlans() : graph_(parse_graph(kKeptProduct, "test")) {
         options_.machine =
             machine::read_machine(std::string(TESSERA_SOURCE_DIR) + "/machines/generic-x86-64.toml");
         options_.workers = 1;
