@@ -1,12 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "nests/kernel.h"
+#include "nests/box_numbers.h"
 
 namespace tessera::nests {
 
@@ -25,19 +24,18 @@ struct Transfers {
     bool operator==(const Transfers&) const = default;
 };
 
-/// Holds at most one box of a tensor, and counts what is moved to make it hold others. Boxes have numbers,
-/// equal ones the same.
+/// Holds at most one box of a tensor, and counts what is moved to make it hold others.
 class Buffer {
 public:
     Buffer(const Kernel& kernel, std::string name, int tensor, BufferRole role)
-        : kernel_(&kernel), name_(std::move(name)), tensor_(tensor), role_(role) {}
+        : kernel_(&kernel), name_(std::move(name)), tensor_(tensor), role_(role), boxes_(kernel, tensor) {}
 
     const std::string& name() const { return name_; }
     int tensor() const { return tensor_; }
     BufferRole role() const { return role_; }
 
-    /// The number of a box; `is_new` says whether it is seen for the first time.
-    int number(const Box& box, bool& is_new);
+    BoxNumbers& boxes() { return boxes_; }
+    const BoxNumbers& boxes() const { return boxes_; }
 
     void begin_unit();
     /// Reads this box: loads it unless it is held.
@@ -52,7 +50,6 @@ public:
     const Transfers& loads() const { return loads_; }
     const Transfers& stores() const { return stores_; }
     const Transfers& reloads() const { return reloads_; }
-    int64_t largest_box() const { return largest_; }  ///< bytes
     /// All boxes that any unit has stored.
     std::vector<Box> stored_boxes() const;
 
@@ -64,13 +61,10 @@ private:
     std::string name_;
     int tensor_;
     BufferRole role_;
-    std::map<Box, int> numbers_;
-    std::vector<const Box*> boxes_;   ///< in `numbers_`, by number
-    std::vector<int64_t> bytes_;      ///< of each box
-    std::vector<int64_t> stored_in_;  ///< last unit that stored the box; 0: none
+    BoxNumbers boxes_;
+    std::vector<int64_t> stored_in_;  ///< by box: the last unit that stored it; 0: none
     int64_t unit_ = 0;                ///< counted from 1
     int held_ = -1;
-    int64_t largest_ = 0;
     Transfers loads_;
     Transfers stores_;
     Transfers reloads_;

@@ -38,6 +38,13 @@ uint64_t Influence::on_read(int op, int tensor, size_t depth) {
     return loops;
 }
 
+uint64_t Influence::on_load(int tensor, size_t depth) {
+    uint64_t loops = 0;
+    for (const int reader : kernel_.tensors[static_cast<size_t>(tensor)].readers)
+        loops |= on_read(reader, tensor, depth) | on_frame(reader, depth);
+    return loops;
+}
+
 uint64_t Influence::of_readers(int op, size_t iterator, size_t depth) {
     uint64_t loops = 0;
     for (const Result& result : kernel_.operators[static_cast<size_t>(op)].results) {

@@ -22,6 +22,8 @@ public:
     uint64_t on_frame(int op, size_t depth);
     /// On the box that it reads of a tensor in its region, as long as that is not empty.
     uint64_t on_read(int op, int tensor, size_t depth);
+    /// On the box that covers what all operators read of a tensor there.
+    uint64_t on_load(int tensor, size_t depth);
 
 private:
     uint64_t of_readers(int op, size_t iterator, size_t depth);

@@ -1,7 +1,5 @@
 #include "nests/level_buffers.h"
 
-#include <bit>
-
 #include <fmt/format.h>
 
 #include "nests/placements.h"
@@ -34,17 +32,14 @@ void LevelBuffers::add_reads() {
     const int inner = machine_.inner();
     for (const Move& move : nest_.moves) {
         if (move.kind != MoveKind::kLoad) continue;
-        uint64_t loops = 0;
-        for (const int reader : kernel_.tensors[static_cast<size_t>(move.tensor)].readers)
-            loops |=
-                influence_.on_read(reader, move.tensor, move.depth) | influence_.on_frame(reader, move.depth);
+
         loaded_[{move.tensor, move.level}] = add({.name = {},
                                                   .tensor = move.tensor,
                                                   .level = move.level,
                                                   .role = BufferRole::kRead,
                                                   .other = source_of(nest_, move.tensor, move.level),
                                                   .depth = move.depth},
-                                                 loops);
+                                                 influence_.on_load(move.tensor, move.depth));
     }
     for (size_t op = 0; op < kernel_.operators.size(); ++op) {
         const Operator& reader = kernel_.operators[op];
@@ -112,7 +107,8 @@ size_t LevelBuffers::add(LevelBuffer buffer, uint64_t loops) {
     buffer.name = fmt::format("{}@{}{}", kernel_.tensors[static_cast<size_t>(buffer.tensor)].name, level.name,
                               buffer.name);
     buffer.is_shared = !level.is_per_unit;
-    buffer.derive_depth = static_cast<size_t>(std::bit_width(loops));
+    buffer.needed = Needed(loops);
+    buffer.boxes = BoxNumbers(kernel_, buffer.tensor);
     all_.push_back(std::move(buffer));
     return all_.size() - 1;
 }

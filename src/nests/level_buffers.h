@@ -9,6 +9,7 @@
 #include "nests/buffer.h"
 #include "nests/influence.h"
 #include "nests/level_machine.h"
+#include "nests/needed.h"
 #include "nests/nest.h"
 
 namespace tessera::nests {
@@ -19,17 +20,12 @@ struct LevelBuffer {
     int tensor = 0;
     int level = 0;
     BufferRole role = BufferRole::kRead;
-    int other = 0;            ///< level from which it is filled, or to which it is emptied; not of kept ones
-    size_t depth = 0;         ///< only so many loops count for its box
-    size_t derive_depth = 0;  ///< the outer ones among them that can change the box
-    bool is_shared = false;   ///< one buffer serves all units
-    std::optional<uint64_t> prefix;    ///< trips at which `needed` was derived
-    int needed = -1;                   ///< number of the box; -1: none
-    int held = -1;                     ///< the same
-    std::map<Box, int> numbers;        ///< of the boxes that were seen
-    std::vector<const Box*> boxes;     ///< in `numbers`, by number
-    std::vector<int64_t> bytes;        ///< of each of them
-    int64_t largest = 0;               ///< bytes, of those that it held
+    int other = 0;           ///< level from which it is filled, or to which it is emptied; not of kept ones
+    size_t depth = 0;        ///< only so many loops count for its box
+    bool is_shared = false;  ///< one buffer serves all units
+    Needed needed = {};      ///< at the present trips
+    int held = -1;           ///< number of the box; -1: none
+    BoxNumbers boxes = {};
     int64_t bytes_of_unit = 0;         ///< moved in this unit
     Transfers loads, stores, reloads;  ///< over all units; of a shared one once for all
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -134,13 +135,13 @@ void check_levels(const KernelFile& file) {
                     "as in `level L1 capacity 32768 bandwidth 1e11`");
     if (machine.peak <= 0)
         throw Error(file.where, "peak", "is missing", "as in `peak 1e11 units 2`, in flops a second");
-    for (const auto* other : {"visible", "machine", "batch", "multiple", "capacity"}) {
-        const std::string_view word = other;
-        const bool is_there = (word == "visible" && file.visible) || (word == "machine" && file.machine) ||
-                              (word == "batch" && file.batch) || (word == "multiple" && file.multiple) ||
-                              (word == "capacity" && file.capacity);
-        if (is_there) throw Error(file.where, other, "has no place beside memory levels", "remove the line");
-    }
+    const std::array<std::pair<const char*, bool>, 5> others = {{{"visible", file.visible.has_value()},
+                                                                 {"machine", file.machine.has_value()},
+                                                                 {"batch", file.batch.has_value()},
+                                                                 {"multiple", file.multiple.has_value()},
+                                                                 {"capacity", file.capacity.has_value()}}};
+    for (const auto& [word, is_there] : others)
+        if (is_there) throw Error(file.where, word, "has no place beside memory levels", "remove the line");
     for (const OperatorTime& time : machine.times) {
         const auto op = std::ranges::find_if(file.operators, [&](const DefinitionFile& definition) {
             return definition.definition.name == time.op;

@@ -33,7 +33,8 @@ public:
         movement_.operators = operators_;
         for (const LevelBuffer& buffer : buffers_.all())
             movement_.buffers.push_back({buffer.name, buffer.tensor, buffer.level, buffer.role, buffer.other,
-                                         buffer.loads, buffer.stores, buffer.reloads, buffer.largest});
+                                         buffer.loads, buffer.stores, buffer.reloads,
+                                         buffer.boxes.largest()});
         return std::move(movement_);
     }
 
@@ -119,21 +120,13 @@ private:
     /// for an empty one.
     int box_at(LevelBuffer& buffer, auto&& derive) {
         Ranges& ranges = ranges_of(buffer);
-        const uint64_t prefix = ranges.prefix(buffer.derive_depth);
-        if (buffer.prefix == prefix) return buffer.needed;
-        buffer.prefix = prefix;
-        buffer.needed = derive(ranges, box_) ? number_of(buffer) : -1;
-        return buffer.needed;
-    }
-
-    int number_of(LevelBuffer& buffer) {
-        const auto [at, is_new] = buffer.numbers.emplace(box_, static_cast<int>(buffer.bytes.size()));
-        if (is_new) {
-            buffer.boxes.push_back(&at->first);
-            buffer.bytes.push_back(kernel_.bytes(buffer.tensor, box_));
-            charge(kStepsOfBox);
-        }
-        return at->second;
+        return buffer.needed.at(ranges, [&] {
+            if (!derive(ranges, box_)) return -1;
+            bool is_new = false;
+            const int number = buffer.boxes.number(box_, is_new);
+            if (is_new) charge(kStepsOfBox);
+            return number;
+        });
     }
 
     /// Of a shared level the first unit counts; the others must do the same.
@@ -153,7 +146,7 @@ private:
 
     void move(LevelBuffer& buffer, Transfers LevelBuffer::*moved, int box) {
         if (!counts(buffer, {index_of(buffer), moved, box})) return;
-        const int64_t bytes = buffer.bytes[static_cast<size_t>(box)];
+        const int64_t bytes = buffer.boxes.bytes(box);
         Transfers& transfers = buffer.*moved;
         ++transfers.count;
         transfers.bytes = checked_add(transfers.bytes, bytes, kernel_.where);
@@ -163,7 +156,6 @@ private:
     void take(LevelBuffer& buffer, int box) {
         TESSERA_CHECK(box >= 0, "{} takes no box", buffer.name);
         counts(buffer, {index_of(buffer), nullptr, box});
-        buffer.largest = std::max(buffer.largest, buffer.bytes[static_cast<size_t>(box)]);
         buffer.held = box;
     }
 
@@ -197,18 +189,12 @@ private:
         const int tensor = op_at(number).operands[operand].tensor;
         const LevelBuffer* home = buffers_.home(tensor);
         if (!home || home->level != machine_.inner()) return;
-        if (ranges_.read_box(number, operand, region_, box_) && !holds(*home, box_))
+        const bool is_empty = home->held < 0;
+        if (ranges_.read_box(number, operand, region_, box_) &&
+            (is_empty || !covers(home->boxes.box(home->held), box_)))
             refuse(Illegal::Kind::kNumbers,
                    fmt::format("{} reads a part of {} that was not made", op_at(number).name(),
                                kernel_.tensors[static_cast<size_t>(tensor)].name));
-    }
-
-    static bool holds(const LevelBuffer& buffer, const Box& box) {
-        if (buffer.held < 0) return false;
-        const Box& held = *buffer.boxes[static_cast<size_t>(buffer.held)];
-        for (size_t a = 0; a < box.size(); ++a)
-            if (box[a].first < held[a].first || box[a].last > held[a].last) return false;
-        return true;
     }
 
     // ---- writing ----

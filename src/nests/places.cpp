@@ -1,7 +1,5 @@
 #include "nests/places.h"
 
-#include <bit>
-
 #include "support/error.h"
 
 namespace tessera::nests {
@@ -19,7 +17,7 @@ void Places::add_operator(int op) {
     for (const Operand& operand : from.operands) {
         const uint64_t loops = influence_.on_read(op, operand.tensor, depth);
         operands_.back().push_back(operand_place(op, operand.tensor, loops));
-        needs_.back().push_back({.derive_depth = static_cast<size_t>(std::bit_width(loops))});
+        needs_.back().push_back({.needed = Needed(loops), .box = {}});
     }
     results_.emplace_back();
     for (const Result& result : from.results) {
@@ -47,11 +45,8 @@ size_t Places::operand_place(int op, int tensor, uint64_t loops) {
 size_t Places::load_place(int op, const Move& load) {
     if (const auto known = loads_.find(load.tensor); known != loads_.end()) return known->second;
     const Tensor& loaded = kernel_.tensors[static_cast<size_t>(load.tensor)];
-    uint64_t loops = 0;
-    for (const int reader : loaded.readers)
-        loops |=
-            influence_.on_read(reader, load.tensor, load.depth) | influence_.on_frame(reader, load.depth);
-    return loads_[load.tensor] = add(loaded.name, load.tensor, BufferRole::kRead, loops, op, load.depth);
+    return loads_[load.tensor] = add(loaded.name, load.tensor, BufferRole::kRead,
+                                     influence_.on_load(load.tensor, load.depth), op, load.depth);
 }
 
 size_t Places::result_place(int tensor) const {
@@ -69,7 +64,7 @@ size_t Places::add(std::string name, int tensor, BufferRole role, uint64_t loops
     all_.push_back({.buffer = Buffer(kernel_, std::move(name), tensor, role),
                     .dependence = Dependence(loops),
                     .loops = {around.begin(), around.begin() + static_cast<std::ptrdiff_t>(depth)},
-                    .derive_depth = static_cast<size_t>(std::bit_width(loops))});
+                    .needed = Needed(loops)});
     return all_.size() - 1;
 }
 

@@ -9,6 +9,7 @@
 #include "nests/buffer.h"
 #include "nests/dependence.h"
 #include "nests/influence.h"
+#include "nests/needed.h"
 
 namespace tessera::nests {
 
@@ -17,15 +18,12 @@ struct Place {
     Buffer buffer;
     Dependence dependence;
     std::vector<LoopPosition> loops;  ///< around it
-    size_t derive_depth = 0;          ///< the outer ones among them that can change the box
-    std::optional<uint64_t> prefix;   ///< trips at which `box` was derived
-    int box = -1;                     ///< its number; -1: empty
+    Needed needed;                    ///< at the present trips
 };
 
 /// What an operator reads of a result that another one keeps.
 struct Need {
-    size_t derive_depth = 0;  ///< as of a place
-    std::optional<uint64_t> prefix;
+    Needed needed;  ///< its number says nothing
     std::optional<Box> box;
 };
 

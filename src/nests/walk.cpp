@@ -46,16 +46,15 @@ private:
     /// false for an empty one.
     template <class Derive>
     int box_at(Place& place, Derive&& derive) {
-        const uint64_t prefix = ranges_.prefix(place.derive_depth);
-        if (place.prefix != prefix) {
-            place.prefix = prefix;
+        const int number = place.needed.at(ranges_, [&] {
+            if (!derive(box_)) return -1;
             bool is_new = false;
-            place.box = derive(box_) ? place.buffer.number(box_, is_new) : -1;
+            const int derived = place.buffer.boxes().number(box_, is_new);
             if (is_new) charge(kStepsOfBox);
-        }
-        if (place.box >= 0)
-            charge(kStepsOfPassage * place.dependence.pass(ranges_, place.loops.size(), place.box));
-        return place.box;
+            return derived;
+        });
+        if (number >= 0) charge(kStepsOfPassage * place.dependence.pass(ranges_, place.loops.size(), number));
+        return number;
     }
 
     void pass(const Move& move) override {
@@ -94,12 +93,11 @@ private:
     /// run, and what it makes may be read all the same.
     void check_held(int number, size_t position) {
         Need& need = places_.need(number, position);
-        const uint64_t prefix = ranges_.prefix(need.derive_depth);
-        if (need.prefix != prefix) {
-            need.prefix = prefix;
+        need.needed.at(ranges_, [&] {
             need.box.reset();
             if (ranges_.read_box(number, position, region_, box_)) need.box = box_;
-        }
+            return 0;
+        });
         const Buffer& buffer = places_.operand(number, position).buffer;
         if (need.box && !buffer.holds(*need.box))
             movement_.wrong_numbers =
@@ -116,7 +114,7 @@ private:
                             .loads = buffer.loads(),
                             .stores = buffer.stores(),
                             .reloads = buffer.reloads(),
-                            .box_bytes = buffer.largest_box(),
+                            .box_bytes = buffer.boxes().largest(),
                             .depends = {}};
         for (size_t i = 0; i < place.loops.size(); ++i)
             if ((place.dependence.found() >> i & 1) != 0)
