@@ -120,17 +120,21 @@ plan::Plan with_layouts(const Graph& graph, const plan::Plan& initial, const pla
     return std::move(found.plan);
 }
 
+Graph decomposed(const Graph& graph, PassRunner& pass) {
+    return pass.run(
+        "decompose", "ir",
+        [&] {
+            Graph made = ops::decompose(graph);
+            verify(made, graph.name);
+            return made;
+        },
+        [](const Graph& g) { return print(g); });
+}
+
 /// The passes that decide: out of the graph they make one that is proved equal, and its plan.
 KeptPlan decided(const Graph& graph, const CompileOptions& options, PassRunner& pass) {
     KeptPlan out;
-    out.graph = pass.run(
-        "decompose", "ir",
-        [&] {
-            Graph decomposed = ops::decompose(graph);
-            verify(decomposed, graph.name);
-            return decomposed;
-        },
-        [](const Graph& g) { return print(g); });
+    out.graph = decomposed(graph, pass);
     const auto print_plan = [](const plan::Plan& p) { return plan::print(p); };
     if (options.plan)
         out.plan = pass.run(
@@ -237,17 +241,9 @@ std::optional<KeptPlan> decided_before(const std::filesystem::path& file, const 
 
 Graph rewrite_graph(const Graph& graph, const CompileOptions& options, CompileReport& report) {
     PassRunner pass(options, report);
-    Graph decomposed = pass.run(
-        "decompose", "ir",
-        [&] {
-            Graph made = ops::decompose(graph);
-            verify(made, graph.name);
-            return made;
-        },
-        [](const Graph& g) { return print(g); });
+    Graph plain = decomposed(graph, pass);
     std::vector<std::string> cut_short;  // the report has it
-    return options.search_effort > 0 ? rewritten(decomposed, options, options.workers, pass, cut_short)
-                                     : decomposed;
+    return options.search_effort > 0 ? rewritten(plain, options, options.workers, pass, cut_short) : plain;
 }
 
 Compiled compile_graph(const Graph& graph, const CompileOptions& options, CompileReport& report) {
