@@ -6,6 +6,12 @@
 #include "support/error.h"
 
 namespace tessera::compiler {
+namespace {
+
+// clang-format takes a line that begins with the namespace for the import of a module.
+using import::TensorContents;
+
+}  // namespace
 
 PackedWeights::PackedWeights(std::shared_ptr<const runtime::Artefact> artefact, const Graph& graph,
                              const plan::Plan& plan)
@@ -52,36 +58,37 @@ class PackedWeights::Rows final : public import::TensorRows {
 public:
     explicit Rows(const Packed& packed) : packed_(packed) {}
 
-    import::TensorContents rows(int64_t first, int64_t last) const override {
+    TensorContents rows(int64_t first, int64_t last) const override {
         const LayoutCopy& copy = *packed_.copy;
-    const Groups wanted{packed_.first_row + first, packed_.first_row + last};
-    const Groups groups = copy.are_rows() ? copy.groups_with(wanted) : copy.all();
-    const auto unpacked = std::make_shared<std::vector<std::byte>>(copy.source_bytes(groups));
-    copy.unpack(groups,
-                packed_.bytes.subspan(copy.packed_bytes({0, groups.first}), copy.packed_bytes(groups)),
-                *unpacked);
-    const Groups rows = copy.are_rows() ? copy.rows_of(groups) : copy.all_rows();
-    import::TensorContents some =
-        import::rows_of({.bytes = *unpacked, .owner = unpacked}, {rows.last - rows.first})
-            ->rows(wanted.first - rows.first, wanted.last - rows.first);
-    if (!packed_.turns) return some;
-    const auto taken =
-        std::make_shared<const std::vector<std::byte>>(import::take_part(some.bytes, *packed_.turns));
-    return {.bytes = *taken, .owner = taken};
-}
+        const Groups wanted{packed_.first_row + first, packed_.first_row + last};
+        const Groups groups = copy.are_rows() ? copy.groups_with(wanted) : copy.all();
+        const auto unpacked = std::make_shared<std::vector<std::byte>>(copy.source_bytes(groups));
+        copy.unpack(groups,
+                    packed_.bytes.subspan(copy.packed_bytes({0, groups.first}), copy.packed_bytes(groups)),
+                    *unpacked);
+        const Groups rows = copy.are_rows() ? copy.rows_of(groups) : copy.all_rows();
+        TensorContents some =
+            import::rows_of({.bytes = *unpacked, .owner = unpacked}, {rows.last - rows.first})
+                ->rows(wanted.first - rows.first, wanted.last - rows.first);
+        if (!packed_.turns) return some;
+        const auto taken =
+            std::make_shared<const std::vector<std::byte>>(import::take_part(some.bytes, *packed_.turns));
+        return {.bytes = *taken, .owner = taken};
+    }
 
-private : const Packed& packed_;
-};  // namespace tessera::compiler
+private:
+    const Packed& packed_;
+};
 
 const import::StoredTensor* PackedWeights::find(std::string_view name) const {
     const auto found = packed_.find(name);
     return found == packed_.end() ? nullptr : &found->second.tensor;
 }
 
-import::TensorContents PackedWeights::contents(std::string_view name) const {
+TensorContents PackedWeights::contents(std::string_view name) const {
     const Packed& packed = packed_.find(name)->second;
-const std::vector<int64_t>& shape = packed.tensor.shape;
-return Rows(packed).rows(0, shape.empty() ? 1 : shape.front());
+    const std::vector<int64_t>& shape = packed.tensor.shape;
+    return Rows(packed).rows(0, shape.empty() ? 1 : shape.front());
 }
 
 std::unique_ptr<import::TensorRows> PackedWeights::open_rows(std::string_view name) const {
