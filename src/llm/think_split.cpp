@@ -3,20 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "llm/text_match.h"
+
 namespace tessera::llm {
 namespace {
 
 constexpr std::string_view kOpen = "<think>";
 constexpr std::string_view kClose = "</think>";
-constexpr std::string_view kSpace = " \n\r\t";
-
-/// How much of the end of a text may begin `mark`.
-size_t begun(std::string_view text, std::string_view mark) {
-    for (size_t size = std::min(text.size(), mark.size() - 1); size > 0; --size)
-        if (text.ends_with(mark.substr(0, size))) return size;
-    return 0;
-}
-
 void add_events(std::vector<AnswerEvent>& events, std::vector<ThinkSplit::Part> parts) {
     for (ThinkSplit::Part& part : parts)
         if (!part.text.empty())
@@ -34,13 +27,13 @@ std::vector<ThinkSplit::Part> ThinkSplit::push(std::string_view text) {
         const std::string_view mark = is_inside_ ? kClose : kOpen;
         const size_t at = held_.find(mark);
         const bool found = at != std::string::npos;
-        const size_t known = found ? at : held_.size() - begun(held_, mark);
+        const size_t known = found ? at : held_.size() - begun_at_end(held_, mark);
         std::string_view part = std::string_view(held_).substr(0, known);
         if (is_inside_) {
             if (found || !part.empty())
                 parts.push_back({.is_thought = true, .ends_thought = found, .text = std::string(part)});
         } else {
-            if (skips_space_) part.remove_prefix(std::min(part.find_first_not_of(kSpace), part.size()));
+            if (skips_space_) part.remove_prefix(std::min(part.find_first_not_of(kBlanks), part.size()));
             if (!part.empty()) {
                 skips_space_ = false;
                 parts.push_back({.text = std::string(part)});
@@ -85,8 +78,7 @@ std::vector<AnswerEvent> ThinkReader::finish() {
 }
 
 bool ends_in_thinking(std::string_view prompt) {
-    const size_t last = prompt.find_last_not_of(kSpace);
-    return last != std::string_view::npos && prompt.substr(0, last + 1).ends_with(kOpen);
+    return prompt.substr(0, trimmed_size(prompt)).ends_with(kOpen);
 }
 
 }  // namespace tessera::llm
