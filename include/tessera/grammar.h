@@ -29,7 +29,7 @@ public:
     bool accepts(std::string_view text) const;
 
     const std::shared_ptr<const grammar::Automaton>& automaton() const { return automaton_; }
-    /// Of rules that were compiled already.
+    /// Wraps rules that were compiled already.
     explicit Grammar(std::shared_ptr<const grammar::Automaton> automaton);
 
 private:

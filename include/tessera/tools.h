@@ -58,7 +58,7 @@ class AnswerReader {
 public:
     virtual ~AnswerReader() = default;
     virtual std::vector<AnswerEvent> push(std::string_view piece) = 0;
-    /// What was held back when the answer ends.
+    /// Returns what was held back, when the answer ends.
     virtual std::vector<AnswerEvent> finish() = 0;
 };
 

@@ -26,7 +26,7 @@ bool was_measured(const machine::Machine& machine) {
     return !machine.measured_with.empty();
 }
 
-/// What there was no time for, or needs more memory than a quick measurement takes.
+/// Rates that a quick measurement has no time or memory for.
 std::string left_out(const machine::Machine& machine) {
     std::vector<std::string> parts;
     if (machine.memory.back().read_bandwidth.empty()) parts.emplace_back("the bandwidth of the main memory");

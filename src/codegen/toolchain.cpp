@@ -143,7 +143,7 @@ std::string first_lines(std::string_view text) {
     return start < text.size() ? result + "\n  ..." : result;
 }
 
-/// What the compiler says where a disk is full, or a file larger than `ulimit -f` or a quota allows.
+/// Recognises the compiler's message for a full disk, `ulimit -f` or a quota.
 bool says_no_room(const std::string& errors) {
     return std::ranges::any_of(std::array{ENOSPC, EFBIG, EDQUOT}, [&](int reason) {
         return errors.find(std::strerror(reason)) != std::string::npos;

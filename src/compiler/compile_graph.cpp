@@ -213,7 +213,7 @@ KeptPlan decided(const Graph& graph, const CompileOptions& options, PassRunner& 
     return out;
 }
 
-/// What an earlier compilation has decided, if it stands up to a check.
+/// Returns the decisions of an earlier compilation, if they stand up to a check.
 std::optional<KeptPlan> decided_before(const std::filesystem::path& file, const std::string& name,
                                        PassRunner& pass, CompileReport& report) {
     std::optional<KeptPlan> kept = kept_plan(file, name);

@@ -16,7 +16,7 @@ class AnswerNetwork {
 public:
     using State = uint32_t;
 
-    /// What ends a text.
+    /// Tokens that end a text.
     struct Mark {
         std::string text;
         bool is_token = false;             ///< a special token, which no characters spell

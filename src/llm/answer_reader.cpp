@@ -13,7 +13,7 @@
 //     text --marker--> open --> name --> middle --> arguments --> behind --between--> name
 //                                                                        --close--> text
 //
-// Where something else comes than the form has, all since the marker is text.
+// If something else comes than the form has, everything since the marker is text.
 
 namespace tessera::llm {
 namespace {
@@ -191,7 +191,7 @@ private:
         state_ = state;
         return true;
     }
-    /// What has come since the marker is no call.
+    /// Takes everything since the marker for text: it is no call.
     bool refuse() {
         add(AnswerEvent::Kind::kText, std::exchange(since_marker_, {}));
         return go_to(State::kText);

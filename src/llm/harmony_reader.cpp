@@ -80,7 +80,7 @@ private:
         return go_to(State::kBody);
     }
 
-    /// Where a mark is that ends a body, or how much of the end may begin one.
+    /// Position of a mark that ends a body, and how much of the end may begin one.
     std::pair<size_t, size_t> find_end() const {
         size_t at = std::string::npos, begun = 0;
         for (const std::string_view end : kEnds) {

@@ -9,7 +9,7 @@
 
 namespace tessera::llm {
 
-/// What a template wants of the arguments of a call.
+/// The form in which a template takes the arguments of a call.
 enum class ArgumentsForm { kObject, kText };
 
 /// A message as templates see it. Whatever it says is foreign, but its role, which is the program's word:

@@ -19,9 +19,9 @@ struct StatedSampling {
     std::vector<std::string> not_followed;
 };
 
-/// Of a model: a folder, or a GGUF file. @throws Error for a file that cannot be read
+/// Reads those of a model, a folder or a GGUF file. @throws Error for a file that cannot be read
 StatedSampling read_stated_sampling(const std::filesystem::path& model);
-/// Of the files that an artefact carries.
+/// Reads those of the files that an artefact carries.
 StatedSampling read_stated_sampling(std::span<const runtime::NamedFile> files, const std::string& where);
 
 /// The options of `base` with those that were chosen.

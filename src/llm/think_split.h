@@ -27,7 +27,7 @@ public:
     explicit ThinkSplit(bool begins_inside) : is_inside_(begins_inside) {}
 
     std::vector<Part> push(std::string_view text);
-    /// What was held back when the answer ends. A thought that has no end is then one part at least.
+    /// Returns what was held back, when the answer ends. A thought that has no end is then one part at least.
     std::vector<Part> finish();
 
 private:

@@ -16,7 +16,7 @@ public:
     ThinkView(bool folds, bool begins_inside, std::function<void(std::string_view)> show);
 
     void push(std::string_view text);
-    /// What was held back when the answer ends.
+    /// Returns what was held back, when the answer ends.
     void finish();
 
 private:

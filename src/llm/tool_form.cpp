@@ -55,7 +55,7 @@ struct Range {
     size_t begin = 0, end = 0;
 };
 
-/// Where a call lies in a text.
+/// Position of a call in a text.
 struct Found {
     Range name, arguments;
 };

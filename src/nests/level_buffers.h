@@ -41,7 +41,7 @@ public:
     LevelBuffer& loaded(int tensor, int level) { return all_[loaded_.at({tensor, level})]; }
     /// That an operator fills when it runs; null if the operand is at hand already.
     LevelBuffer* filled_at(int op, size_t operand);
-    /// Where a result lives, unless it lives in memory.
+    /// The buffer in which a result lives; null if it lives in memory.
     LevelBuffer* home(int tensor);
     /// In which a result waits on its way home, the outermost first; numbers in `all()`.
     const std::vector<size_t>& on_the_way(int tensor) const {

@@ -14,7 +14,7 @@
 
 namespace tessera::nests {
 
-/// What a price makes of the seconds of levels and of computing.
+/// The rule by which seconds of levels and of computing become one price.
 enum class LevelCost : uint8_t {
     kNncase,   ///< the larger of all traffic and all computing (paper 000, eq. 16)
     kOverlap,  ///< the largest of computing and the traffic of each level
@@ -30,7 +30,7 @@ struct LevelUse {
     bool operator==(const LevelUse&) const = default;
 };
 
-/// What a nest costs on a machine with levels.
+/// The price of a nest on a machine with levels, with its parts.
 struct LevelPrice {
     std::vector<LevelUse> levels;  ///< as LevelMachine::levels
     double memory = 0;             ///< seconds: the sum of all levels (paper 000, eq. 15)
@@ -55,7 +55,7 @@ struct LevelFacts {
 
 using LevelVerdict = std::variant<LevelFacts, Illegal>;
 
-/// Of a `.tier` file. @throws Error for what is none, and beyond the steps of the walk
+/// Derives the facts of a `.tier` file. @throws Error for what is none, and beyond the steps of the walk
 LevelVerdict derive_level_facts(const KernelFile& file, const WalkOptions& options = {});
 
 /// In the schema of the facts of levels. `machine`: names the levels.

@@ -138,7 +138,7 @@ private:
     size_t next_move_ = 0;
 };
 
-/// What no nest can do without: the last operator makes everything once, and its results go to memory.
+/// A lower bound: every nest runs the last operator once and sends its results to memory.
 double least_cost(const OpenProblem& problem, int last) {
     const Kernel& kernel = problem.kernel;
     const LevelMachine& machine = problem.machine;

@@ -43,7 +43,7 @@ private:
         double seconds = 0;
         std::vector<size_t> iterators;
     };
-    /// What a buffer of a shared level takes or moves.
+    /// A box that a buffer of a shared level takes or moves.
     struct Event {
         size_t buffer = 0;
         Transfers LevelBuffer::*moved = nullptr;  ///< null: it takes the box
@@ -129,7 +129,7 @@ private:
         });
     }
 
-    /// Of a shared level the first unit counts; the others must do the same.
+    /// Moves of a shared level count in the first unit; the others must do the same.
     bool counts(const LevelBuffer& buffer, const Event& event) {
         if (!buffer.is_shared) return true;
         std::vector<Event>& events = events_[event.buffer];

@@ -23,8 +23,8 @@ struct LevelBufferCounts {
     bool operator==(const LevelBufferCounts&) const = default;
 };
 
-/// What a nest moves between levels. Counts run over all units; what moves between shared levels moves once
-/// for all of them.
+/// Moves between levels, and executions. Counts run over all units; what moves between shared levels moves
+/// once for all of them.
 struct LevelMovement {
     int64_t units = 0;
     std::vector<OperatorCounts> operators;  ///< as Kernel::operators

@@ -95,7 +95,7 @@ struct Nest {
 std::variant<Nest, Illegal> parse_nest(const Kernel& kernel, std::string_view text,
                                        const std::vector<std::string>& visible = {});
 
-/// Of a nest that places tensors in the levels of a machine, such as `m:8 { load A @L2; k:4 { c } }`.
+/// Reads a nest that places tensors in the levels of a machine, such as `m:8 { load A @L2; k:4 { c } }`.
 std::variant<Nest, Illegal> parse_nest(const Kernel& kernel, std::string_view text,
                                        const LevelMachine& machine);
 /// @pre nothing in it is open

@@ -120,7 +120,7 @@ private:
 
     bool has_levels() const { return language_ == NestLanguage::kLevels; }
 
-    /// Of the next token, if it begins a move.
+    /// The kind of move that the next token begins, if it begins one.
     std::optional<MoveKind> move_kind() const {
         for (const MoveKind kind : {MoveKind::kLoad, MoveKind::kStore, MoveKind::kKeep})
             if (at(name(kind)) && (has_levels() || kind == MoveKind::kLoad)) return kind;

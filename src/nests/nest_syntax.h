@@ -16,7 +16,7 @@ struct BrokenForm : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// What an item of a nest that is no brace and no operator says of a tensor.
+/// A placement of a tensor by an item of a nest.
 enum class MoveKind : uint8_t {
     kLoad,   ///< fills a buffer of a level with what is read inside
     kStore,  ///< a buffer of a level takes what is made before

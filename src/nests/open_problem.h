@@ -35,8 +35,9 @@ struct OpenProblem {
     std::vector<OpenBrace> structures;
 };
 
-/// Of a `.tiers` file: the nest that it writes, or with `reorder` all nests that merging operators into their
-/// readers at some level, and ordering the loops of the levels that it names, can reach (paper 000, 3.2.1).
+/// Reads a `.tiers` file: the nest that it writes, or with `reorder` all nests that merging operators into
+/// their readers at some level, and ordering the loops of the levels that it names, can reach (paper
+/// 000, 3.2.1).
 /// @throws Error for what is none, and beyond `kMostStructures`
 OpenProblem make_problem(const KernelFile& file);
 inline constexpr size_t kMostStructures = 100'000;

@@ -33,7 +33,7 @@ private:
     int place_of(int op) const { return nest_.place[static_cast<size_t>(op)]; }
     bool holds(int op) const { return nest_.stands_in(op, move_.brace); }
 
-    /// Of the same kind and tensor, at a level outside this one.
+    /// Checks the moves of the same kind and tensor at levels outside this one.
     bool outer_ones_stand(auto&& fits) const {
         return std::ranges::all_of(nest_.moves, [&](const Move& other) {
             return other.kind != move_.kind || other.tensor != move_.tensor || other.level >= move_.level ||

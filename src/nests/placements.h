@@ -12,7 +12,7 @@ namespace tessera::nests {
 /// @throws BrokenForm
 void place_tensors(const Kernel& kernel, int inner, Nest& nest);
 
-/// Where a load into this level comes from: the innermost level outside of it that holds the tensor.
+/// Source of a load into this level: the innermost level outside of it that holds the tensor.
 int source_of(const Nest& nest, int tensor, int level);
 
 /// The levels in which a result is held on its way home, outermost first; none if it lives in the innermost.

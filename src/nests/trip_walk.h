@@ -28,7 +28,7 @@ struct OperatorCounts {
 ///
 ///     unit (m 0): pass load B, execute c (k 0), execute c (k 1), execute e;  unit (m 1): ..
 ///
-/// What moves is up to its clients.
+/// Its clients decide what moves.
 class TripWalk {
 public:
     TripWalk(const TripWalk&) = delete;
@@ -53,7 +53,7 @@ protected:
     /// Covers what all operators read that read the tensor, when only the first `depth` loops count. False if
     /// that is nothing.
     bool box_of_readers(Ranges& ranges, int tensor, size_t depth, Box& box);
-    /// What the maker's map reaches in these ranges.
+    /// The box that the maker's map reaches in these ranges.
     static void box_of_result(const Result& result, const facts::IterationBox& ranges, Box& box);
 
     const Kernel& kernel_;

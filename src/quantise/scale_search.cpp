@@ -95,7 +95,7 @@ struct Rounding {
     sums.qx += weighted * x;
 }
 
-/// Of several candidates at a time.
+/// Evaluates several candidates at a time.
 Sums<Lanes> sums_of_all(const Padded& group, const Rounding& candidates) {
     const auto part = [&](size_t i) {
         Sums<Lanes> sums{};
@@ -107,7 +107,7 @@ Sums<Lanes> sums_of_all(const Padded& group, const Rounding& candidates) {
     return (pair(0) + pair(2)) + (pair(1) + pair(3));
 }
 
-/// Of one candidate, the same in all lanes.
+/// Evaluates one candidate, the same in all lanes.
 Sums<float> sums_of_one(const Padded& group, const Rounding& candidate) {
     Sums<Lanes> low{}, high{};
     for (size_t at = 0; at < group.count; at += kParts) {

@@ -10,7 +10,7 @@
 /// The bodies of Ollama's requests, as those of OpenAI. Everything here is pure: text in, values out.
 namespace tessera::serve {
 
-/// What all of Ollama's requests have in common.
+/// Fields that all of Ollama's requests have.
 struct OllamaRequest {
     std::string model;               ///< with or without a tag
     std::optional<int64_t> context;  ///< `num_ctx`: tokens of prompt and text

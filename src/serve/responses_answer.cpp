@@ -94,7 +94,7 @@ void ResponsesAnswer::open(Item kind, const std::string& name) {
     send("response.content_part.added", event);
 }
 
-/// What the events about the text of the open item are called.
+/// Names of the events about the text of the open item.
 std::string ResponsesAnswer::text_event(const char* what) const {
     const char* const text = open_ == Item::kMessage ? "output_text"
                              : open_ == Item::kCall  ? "function_call_arguments"

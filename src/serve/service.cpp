@@ -188,7 +188,7 @@ bool Service::has_tools() const {
     }
 }
 
-/// What tells calls and thoughts of an answer from its text; null where there are none.
+/// Makes the reader that tells calls and thoughts of an answer from its text; null where there are none.
 std::shared_ptr<AnswerReader> Service::reader_of(EngineRequest& made, const ChatRequest& request) const {
     std::shared_ptr<AnswerReader> calls = add_tools(made, request);
     if (!thinks_ || !request.thinks.value_or(true)) return calls;

@@ -53,7 +53,7 @@ Reply preflight(const RequestHead& head, bool is_post) {
 
 struct Service::Endpoint {
     std::string_view path;  ///< one that ends in a slash stands for all below it, but / for itself
-    /// Of a body, in a thread of the service; null for what is looked up.
+    /// Answers a body, in a thread of the service; null for what is looked up.
     std::function<void()> (Service::*read)(std::string_view body, const ReplySink& sink);
     Reply (Service::*look_up)(std::string_view path) const;
     bool is_open = false;  ///< asks for no key
