@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "support/atomic_file.h"
+#include "support/output_place.h"
 
 namespace tessera {
 namespace {
@@ -52,6 +53,7 @@ std::optional<std::string> kept_file(const fs::path& file) {
 }
 
 void keep_file(const fs::path& file, std::string_view content, uint64_t most) {
+    create_folders(file.parent_path());
     write_file(file, content);
     uint64_t sum = 0;
     for (const Kept& kept : kept_in(file.parent_path())) {

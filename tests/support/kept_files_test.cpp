@@ -28,6 +28,14 @@ TEST(KeptFiles, AreFoundAgain) {
     EXPECT_FALSE(kept_file(folder.path()));
 }
 
+TEST(KeptFiles, MakeTheirFolder) {
+    const TemporaryFolder folder;
+    const fs::path file = folder.path() / "cache" / "code" / "a.plan";
+    EXPECT_FALSE(kept_file(file));
+    keep_file(file, "plan");
+    EXPECT_EQ(kept_file(file), "plan");
+}
+
 TEST(KeptFiles, ThatWereNotUsedForLongestGoBeyondTheLimit) {
     const TemporaryFolder folder;
     const auto at = [&](const char* name) { return folder.path() / name; };
