@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -64,10 +65,10 @@ public:
 
 /// How an answer that may have calls is generated and read.
 struct ToolAnswer {
-    Grammar grammar;                       ///< GenerateOptions::grammar
-    std::vector<TokenId> stop_ids;         ///< GenerateOptions::stop_ids, ModelFile::chat_ends among them
-    bool past_end = false;                 ///< GenerateOptions::past_end
-    std::shared_ptr<AnswerReader> reader;  ///< of this one answer
+    Grammar grammar;                ///< GenerateOptions::grammar
+    std::vector<TokenId> stop_ids;  ///< GenerateOptions::stop_ids, ModelFile::chat_ends among them
+    bool past_end = false;          ///< GenerateOptions::past_end
+    std::function<std::shared_ptr<AnswerReader>()> reader;  ///< makes one; each answer has its own
 };
 
 /// An id for a call: nine letters and digits, which is what templates of Mistral want. Other numbers give

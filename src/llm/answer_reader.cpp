@@ -4,12 +4,9 @@
 #include <string>
 #include <utility>
 
-#include "llm/json_extent.h"
+#include "llm/step_reader.h"
 #include "llm/text_match.h"
 
-// The reader takes from the front of what has come what is certain, and leaves the rest until more comes or
-// the answer ends.
-//
 //     text --marker--> open --> name --> middle --> arguments --> behind --between--> name
 //                                                                        --close--> text
 //
@@ -18,34 +15,16 @@
 namespace tessera::llm {
 namespace {
 
-class FrameReader final : public AnswerReader {
+class FrameReader final : public StepReader {
 public:
     FrameReader(CallFrame frame, bool is_thinking)
         : frame_(std::move(frame)),
           state_(is_thinking && frame_.thinking ? State::kThought : State::kBegin) {}
 
-    std::vector<AnswerEvent> push(std::string_view piece) override {
-        held_ += piece;
-        while (step(false)) {
-        }
-        return std::exchange(events_, {});
-    }
-
-    std::vector<AnswerEvent> finish() override {
-        while (step(true)) {
-        }
-        if (!since_marker_.empty()) refuse();
-        if (has_calls_) held_.erase(trimmed_size(held_));
-        add(AnswerEvent::Kind::kText, std::exchange(held_, {}));
-        return std::exchange(events_, {});
-    }
-
 private:
     enum class State { kBegin, kText, kThought, kOpen, kName, kMiddle, kArguments, kBehind };
 
-    /// Takes a part of what is held; false where nothing is certain. `is_end`: nothing more comes.
-    bool step(bool is_end) {
-        if (held_.empty()) return false;
+    bool step(bool is_end) override {
         switch (state_) {
             case State::kBegin:
                 return begin(is_end);
@@ -153,16 +132,11 @@ private:
         since_marker_.clear();
         add(AnswerEvent::Kind::kCall, std::exchange(name_, {}));
         has_calls_ = true;
-        extent_ = {};
+        begin_arguments();
         return go_to(State::kArguments);
     }
 
-    bool arguments() {
-        give(AnswerEvent::Kind::kArguments, extent_.take(held_));
-        if (!extent_.is_complete()) return false;
-        events_.push_back({.kind = AnswerEvent::Kind::kCallEnd});
-        return go_to(State::kBehind);
-    }
+    bool arguments() { return take_arguments() && go_to(State::kBehind); }
 
     /// The way on that is the longest of those that have come.
     bool behind(bool is_end) {
@@ -187,6 +161,12 @@ private:
         return go_to(State::kText);
     }
 
+    void end() override {
+        if (!since_marker_.empty()) refuse();
+        if (has_calls_) held_.erase(trimmed_size(held_));
+        add(AnswerEvent::Kind::kText, std::exchange(held_, {}));
+    }
+
     bool go_to(State state) {
         state_ = state;
         return true;
@@ -200,23 +180,12 @@ private:
         since_marker_ += held_.substr(0, size);
         held_.erase(0, size);
     }
-    bool give(AnswerEvent::Kind kind, size_t size) {
-        add(kind, held_.substr(0, size));
-        held_.erase(0, size);
-        return size > 0;
-    }
-    void add(AnswerEvent::Kind kind, std::string text) {
-        if (!text.empty()) events_.push_back({.kind = kind, .text = std::move(text)});
-    }
 
     const CallFrame frame_;
     State state_;
-    std::string held_;
     std::string since_marker_;  ///< text, if it turns out to be no call
     std::string name_;
-    JsonExtent extent_;
     bool has_calls_ = false;
-    std::vector<AnswerEvent> events_;
 };
 
 }  // namespace

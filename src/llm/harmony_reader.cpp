@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "llm/answer_reader.h"
-#include "llm/json_extent.h"
+#include "llm/step_reader.h"
 #include "llm/text_match.h"
 
 // An answer in OpenAI's harmony is messages of a head and a body, of which the prompt has begun the first:
@@ -22,26 +22,10 @@ constexpr std::array<std::string_view, 5> kEnds = {"<|end|>", "<|start|>", "<|re
 /// Heads are short; whatever goes on longer is text of a model that does not keep to the form.
 constexpr size_t kLongestHead = 512;
 
-class HarmonyReader final : public AnswerReader {
-public:
-    std::vector<AnswerEvent> push(std::string_view piece) override {
-        held_ += piece;
-        while (step(false)) {
-        }
-        return std::exchange(events_, {});
-    }
-    std::vector<AnswerEvent> finish() override {
-        while (step(true)) {
-        }
-        if (state_ == State::kHead && !held_.starts_with("<|")) give(AnswerEvent::Kind::kText, held_.size());
-        return std::exchange(events_, {});
-    }
-
-private:
+class HarmonyReader final : public StepReader {
     enum class State { kHead, kBody, kArguments, kBehind };
 
-    bool step(bool is_end) {
-        if (held_.empty()) return false;
+    bool step(bool is_end) override {
         switch (state_) {
             case State::kHead:
                 return head();
@@ -72,7 +56,7 @@ private:
         if (recipient != std::string::npos) {
             const auto begin = head.begin() + static_cast<std::ptrdiff_t>(recipient + kRecipient.size());
             add(AnswerEvent::Kind::kCall, {begin, std::find_if_not(begin, head.end(), is_name_character)});
-            extent_ = {};
+            begin_arguments();
             return go_to(State::kArguments);
         }
         kind_ = head.find("<|channel|>analysis") != std::string::npos ? AnswerEvent::Kind::kThought
@@ -97,12 +81,7 @@ private:
         return go_to(State::kHead);
     }
 
-    bool arguments() {
-        give(AnswerEvent::Kind::kArguments, extent_.take(held_));
-        if (!extent_.is_complete()) return false;
-        events_.push_back({.kind = AnswerEvent::Kind::kCallEnd});
-        return go_to(State::kBehind);
-    }
+    bool arguments() { return take_arguments() && go_to(State::kBehind); }
 
     /// Behind a call nothing counts but the next message.
     bool behind(bool is_end) {
@@ -113,24 +92,17 @@ private:
         return is_found ? go_to(State::kHead) : false;
     }
 
+    void end() override {
+        if (state_ == State::kHead && !held_.starts_with("<|")) give(AnswerEvent::Kind::kText, held_.size());
+    }
+
     bool go_to(State state) {
         state_ = state;
         return true;
     }
-    bool give(AnswerEvent::Kind kind, size_t size) {
-        add(kind, held_.substr(0, size));
-        held_.erase(0, size);
-        return size > 0;
-    }
-    void add(AnswerEvent::Kind kind, std::string text) {
-        if (!text.empty()) events_.push_back({.kind = kind, .text = std::move(text)});
-    }
 
     State state_ = State::kHead;
     AnswerEvent::Kind kind_ = AnswerEvent::Kind::kText;
-    std::string held_;
-    JsonExtent extent_;
-    std::vector<AnswerEvent> events_;
 };
 
 }  // namespace

@@ -48,7 +48,7 @@ ToolAnswer tool_answer(const ChatTemplate& chat, const Tokenizer& tokenizer, std
     return {.grammar = Grammar(std::make_shared<const grammar::Automaton>(grammar::compile(rules))),
             .stop_ids = ends ? std::move(*ends) : chat.turn_ends(tokenizer, {}),
             .past_end = past_end,
-            .reader = answer_reader(form, is_thinking)};
+            .reader = [form, is_thinking] { return answer_reader(form, is_thinking); }};
 }
 
 }  // namespace tessera::llm

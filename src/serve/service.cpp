@@ -190,7 +190,8 @@ bool Service::has_tools() const {
 
 /// Makes the reader that tells calls and thoughts of an answer from its text; null where there are none.
 std::shared_ptr<AnswerReader> Service::reader_of(EngineRequest& made, const ChatRequest& request) const {
-    std::shared_ptr<AnswerReader> calls = add_tools(made, request);
+    const auto reader = add_tools(made, request);
+    std::shared_ptr<AnswerReader> calls = reader ? reader() : nullptr;
     if (!thinks_ || !request.thinks.value_or(true)) return calls;
     const std::vector<TokenId>& prompt = made.prompt;
     const size_t count = std::min(prompt.size(), kEndOfPrompt);
@@ -225,21 +226,19 @@ std::function<void()> Service::chat(std::string_view body, const ReplySink& sink
     const ChatRequest request = parse_chat(body, usual_sampling_);
     std::vector<EngineRequest> requests;
     std::vector<AnswerPrompt> prompts(1);
-    const EngineRequest plain = chat_request(request);
-    EngineRequest one = plain;
+    EngineRequest one = chat_request(request);
     // Each choice is read by itself.
     std::vector<std::shared_ptr<AnswerReader>> readers;
-    for (int64_t i = 0; i < request.text.choices; ++i) {
-        one = plain;
-        if (auto reader = add_tools(one, request)) readers.push_back(std::move(reader));
-    }
+    if (const auto reader = add_tools(one, request))
+        for (int64_t i = 0; i < request.text.choices; ++i) readers.push_back(reader());
     add_choices(request.text, std::move(one), requests, prompts);
     return start(request.text, true, std::move(requests), std::move(prompts), false, sink,
                  std::move(readers));
 }
 
-/// Lets a chat call functions. @return reads its answer; null where it calls none
-std::shared_ptr<AnswerReader> Service::add_tools(EngineRequest& made, const ChatRequest& request) const {
+/// Lets a chat call functions. @return makes readers of its answers; empty where it calls none
+std::function<std::shared_ptr<AnswerReader>()> Service::add_tools(EngineRequest& made,
+                                                                  const ChatRequest& request) const {
     // Beside a grammar of its own an answer has no calls.
     if (request.tools.empty() || made.grammar) return nullptr;
     ToolAnswer answer = as_tool_error(

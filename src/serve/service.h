@@ -89,7 +89,8 @@ private:
     EngineRequest prompt_request(const TextRequest& text, const Prompt& prompt) const;
     ChatSettings chat_settings(const ChatRequest& request) const;
     EngineRequest chat_request(const ChatRequest& request) const;
-    std::shared_ptr<AnswerReader> add_tools(EngineRequest& made, const ChatRequest& request) const;
+    std::function<std::shared_ptr<AnswerReader>()> add_tools(EngineRequest& made,
+                                                             const ChatRequest& request) const;
     EngineRequest embedding_request(const EmbeddingRequest& request, size_t input) const;
     bool has_thinking() const;
     bool has_tools() const;

@@ -174,6 +174,7 @@ TEST(ToolRules, EveryCallIsOfItsSchema) {
         for (const Use use : {Use::kAuto, Use::kRequired})
             for (uint32_t seed = 0; seed < 12; ++seed) {
                 const ToolAnswer answer = tool_answer(model.chat, model.tokenizer, {}, kTools, {.use = use});
+                const auto reader = answer.reader();
                 GrammarCache cache;
                 GrammarConstraint constraint(cache.rules(model.tokenizer, answer.grammar), model.tokenizer,
                                              answer.stop_ids);
@@ -194,9 +195,9 @@ TEST(ToolRules, EveryCallIsOfItsSchema) {
                                                          : allowed[random() % allowed.size()];
                     if (std::count(answer.stop_ids.begin(), answer.stop_ids.end(), id) > 0) break;
                     constraint.accept(id);
-                    take(answer.reader->push(model.tokenizer.token_bytes(id)));
+                    take(reader->push(model.tokenizer.token_bytes(id)));
                 }
-                take(answer.reader->finish());
+                take(reader->finish());
                 std::string name, arguments;
                 for (const AnswerEvent& event : events) {
                     if (event.kind == AnswerEvent::Kind::kText) ++texts;
