@@ -1,16 +1,15 @@
-#include <cstdio>
 #include <memory>
 #include <string>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "cli/nest_report.h"
 #include "cli/number_checks.h"
 #include "cli/verb.h"
 #include "facts/facts.h"
 #include "nests/nest_facts.h"
 #include "support/mapped_file.h"
-#include "support/note.h"
 
 namespace tessera::cli {
 namespace {
@@ -25,15 +24,12 @@ int run_nest(const NestArguments& options) {
         nests::read_kernel_file(MappedFile::open(options.file).text(), options.file);
     const nests::Verdict verdict = nests::derive_facts(file);
     const auto* illegal = std::get_if<nests::Illegal>(&verdict);
-    if (options.as_json || !illegal) {
-        const std::string text = options.as_json ? facts::facts_text(nests::to_json(verdict))
-                                                 : nests::to_text(std::get<nests::NestFacts>(verdict));
-        std::fwrite(text.data(), 1, text.size(), stdout);
-    }
-    if (!illegal) return 0;
-    note("tessera nest: {}: the nest is illegal ({}): {}", options.file, name(illegal->kind),
-         illegal->reason);
-    return 1;
+    std::string shown;
+    if (options.as_json)
+        shown = facts::facts_text(nests::to_json(verdict));
+    else if (!illegal)
+        shown = nests::to_text(std::get<nests::NestFacts>(verdict));
+    return report_nest("nest", options.file, shown, illegal);
 }
 
 }  // namespace

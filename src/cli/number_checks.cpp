@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 namespace tessera::cli {
 namespace {

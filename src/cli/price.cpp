@@ -1,4 +1,3 @@
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -6,13 +5,13 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "cli/nest_report.h"
 #include "cli/number_checks.h"
 #include "cli/verb.h"
 #include "facts/facts.h"
 #include "nests/level_facts.h"
 #include "support/error.h"
 #include "support/mapped_file.h"
-#include "support/note.h"
 
 namespace tessera::cli {
 namespace {
@@ -32,16 +31,12 @@ int run_price(const PriceArguments& options) {
         nests::read_kernel_file(MappedFile::open(options.file).text(), options.file);
     const nests::LevelVerdict verdict = nests::derive_level_facts(file);
     const auto* illegal = std::get_if<nests::Illegal>(&verdict);
-    if (options.as_json || !illegal) {
-        const std::string text = options.as_json
-                                     ? facts::facts_text(nests::to_json(verdict, *file.levels))
-                                     : nests::to_text(std::get<nests::LevelFacts>(verdict), *file.levels);
-        std::fwrite(text.data(), 1, text.size(), stdout);
-    }
-    if (!illegal) return 0;
-    note("tessera price: {}: the nest is illegal ({}): {}", options.file, name(illegal->kind),
-         illegal->reason);
-    return 1;
+    std::string shown;
+    if (options.as_json)
+        shown = facts::facts_text(nests::to_json(verdict, *file.levels));
+    else if (!illegal)
+        shown = nests::to_text(std::get<nests::LevelFacts>(verdict), *file.levels);
+    return report_nest("price", options.file, shown, illegal);
 }
 
 }  // namespace
