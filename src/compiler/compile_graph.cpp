@@ -237,6 +237,15 @@ std::optional<KeptPlan> decided_before(const std::filesystem::path& file, const 
     return kept;
 }
 
+/// A plan that cannot be kept costs a search the next time; this compilation needs no file of it.
+void keep_for_later(const std::filesystem::path& file, const KeptPlan& plan, CompileReport& report) {
+    try {
+        keep_plan(file, plan);
+    } catch (const Error& error) {
+        report.warnings.push_back(fmt::format("the plan is not kept for the next time: {}", error.what()));
+    }
+}
+
 }  // namespace
 
 Graph rewrite_graph(const Graph& graph, const CompileOptions& options, CompileReport& report) {
@@ -254,7 +263,7 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
     std::optional<KeptPlan> plan = decided_before(kept_at, graph.name, pass, report);
     if (!plan) {
         plan = decided(graph, options, pass);
-        if (!kept_at.empty()) keep_plan(kept_at, *plan);
+        if (!kept_at.empty()) keep_for_later(kept_at, *plan, report);
     }
     Compiled out{.graph = std::move(plan->graph),
                  .plan = std::move(plan->plan),

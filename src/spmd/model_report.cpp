@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "distribution/report.h"

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "support/printable.h"
+
 namespace tessera {
 
 std::string shown(std::string_view text) {
@@ -9,9 +11,7 @@ std::string shown(std::string_view text) {
     size_t end = std::min(text.size(), kLongest);
     // Not inside a character.
     while (end < text.size() && end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0u) == 0x80u) --end;
-    std::string result(text.substr(0, end));
-    for (char& c : result)
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+    const std::string result = printable(text.substr(0, end));
     return text.size() > kLongest ? result + "..." : result;
 }
 

@@ -5,7 +5,7 @@
 
 namespace tessera {
 
-/// Text of a file for one line of a message: without control characters, at most 60 bytes of it.
+/// Text of a file for one line of a message: `printable`, at most 60 bytes of it.
 std::string shown(std::string_view text);
 
 }  // namespace tessera
