@@ -65,7 +65,7 @@ TEST(SettingsAccount, ListsOneLineAndNoControlCharacters) {
     Findings findings;
     account_for(many, {}, findings);
     ASSERT_EQ(findings.warnings.size(), 1u);
-    EXPECT_THAT(findings.warnings.front(), HasSubstr("a?[2J?bxxx"));
+    EXPECT_THAT(findings.warnings.front(), HasSubstr(R"(a\x1b[2J\nbxxx)"));
     EXPECT_THAT(findings.warnings.front(), HasSubstr("; ..."));
     EXPECT_THAT(findings.warnings.front(), Not(HasSubstr("\n")));
 }
