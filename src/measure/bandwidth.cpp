@@ -11,7 +11,6 @@
 #include "measure/near_memory.h"
 #include "measure/probe_code.h"
 #include "measure/samples.h"
-#include "runtime/shared_library.h"
 
 namespace tessera::measure {
 namespace {
@@ -131,11 +130,10 @@ int64_t bytes_of_call(int64_t working_set, const MeasureOptions& options) {
     return options.most_bytes > 0 ? std::min(working_set, kCallBytes) : working_set;
 }
 
-void measure_bandwidth(machine::Machine& machine, const MeasureOptions& options) {
+void measure_bandwidth(machine::Machine& machine, const runtime::SharedLibrary& probe,
+                       const MeasureOptions& options) {
     for (machine::MemoryLevel& level : machine.memory) level.read_bandwidth.clear();
-    if (options.is_over && options.is_over()) return;  // before anything is compiled
-    const runtime::SharedLibrary code(compile_probe({read_code(machine)}, machine, options),
-                                      "the bandwidth probe");
+    if (options.is_over && options.is_over()) return;  // before buffers are filled
     std::vector<int64_t> counts = thread_counts(options.threads > 0 ? options.threads : machine.cores);
     // The fewest and the most first, should time run out.
     if (counts.size() > 2) std::rotate(counts.begin() + 1, counts.end() - 1, counts.end());
@@ -152,7 +150,7 @@ void measure_bandwidth(machine::Machine& machine, const MeasureOptions& options)
             for (const ReadTrial& trial : some)
                 samples.push_back(
                     sample_of(trial, threads, memory,
-                              code.function<ReadFunction>(read_function(trial.streams, trial.distance > 0)),
+                              probe.function<ReadFunction>(read_function(trial.streams, trial.distance > 0)),
                               next, how.seconds));
             return quartiles_in_turns(samples, how);
         };

@@ -2,6 +2,7 @@
 
 #include "machine/machine.h"
 #include "measure/options.h"
+#include "runtime/shared_library.h"
 
 namespace tessera::measure {
 
@@ -19,8 +20,9 @@ int64_t working_set(const machine::Machine& machine, size_t level, int64_t threa
 int64_t bytes_of_call(int64_t working_set, const MeasureOptions& options);
 
 /// Read bandwidth of every level by number of threads, with the prefetch distance that gave it.
-/// @throws Error where the probe cannot be compiled
-void measure_bandwidth(machine::Machine& machine, const MeasureOptions& options);
+/// @param probe of `roof_code`
+void measure_bandwidth(machine::Machine& machine, const runtime::SharedLibrary& probe,
+                       const MeasureOptions& options);
 
 /// Seconds of a load that waits for the one before, of every level.
 void measure_latency(machine::Machine& machine, const MeasureOptions& options);

@@ -12,8 +12,8 @@ namespace tessera::measure {
 /// @throws Error where there is no C++ compiler or not enough memory
 machine::Machine measure_machine(machine::Machine machine, const MeasureOptions& options);
 
-/// The digest that `measure_machine` would write as `measured_with`: rates of another digest are of other
-/// kernels, sizes or compilers.
+/// The digest that `measure_machine` writes as `measured_with`: rates of another digest are of other
+/// compilers or, where the machine has rates of micro-kernels, of other kernels or sizes.
 /// @throws Error where there is no C++ compiler
 std::string kernels_digest(const machine::Machine& machine, const MeasureOptions& options);
 

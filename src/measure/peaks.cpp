@@ -10,10 +10,8 @@
 
 #include "measure/bandwidth.h"
 #include "measure/near_memory.h"
-#include "measure/probe_code.h"
 #include "measure/samples.h"
 #include "measure/unit_code.h"
-#include "runtime/shared_library.h"
 
 namespace tessera::measure {
 namespace {
@@ -112,15 +110,11 @@ private:
 
 }  // namespace
 
-void measure_peaks(machine::Machine& machine, const MeasureOptions& options) {
+void measure_peaks(machine::Machine& machine, const runtime::SharedLibrary& probe_code,
+                   const MeasureOptions& options) {
     for (machine::ComputeUnit& unit : machine.units) unit.peaks.clear();
-    if (options.is_over && options.is_over()) return;  // before anything is compiled
-    std::vector<UnitProbe> probes;
-    for (const machine::ComputeUnit& unit : machine.units)
-        if (const auto probe = probe_of(unit)) probes.push_back(*probe);
-    const runtime::SharedLibrary code(compile_probe({unit_code(probes, machine.isa)}, machine, options),
-                                      "the unit probe");
-    UnitTrials trials(machine, code, options);
+    if (options.is_over && options.is_over()) return;  // before buffers are filled
+    UnitTrials trials(machine, probe_code, options);
     for (size_t unit = 0; unit < machine.units.size(); ++unit) {
         const auto probe = probe_of(machine.units[unit]);
         if (!probe) continue;

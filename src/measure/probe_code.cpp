@@ -1,8 +1,11 @@
 #include "measure/probe_code.h"
 
+#include <vector>
+
 #include <fmt/core.h>
 
 #include "codegen/toolchain.h"
+#include "measure/unit_code.h"
 
 namespace tessera::measure {
 namespace {
@@ -55,6 +58,16 @@ std::string read_code(const machine::Machine& machine) {
                 "    read<{}, {}>(data, bytes, distance);\n}}\n",
                 read_function(streams, prefetches), streams, prefetches);
     return text;
+}
+
+codegen::Code roof_code(const machine::Machine& machine) {
+    std::vector<UnitProbe> probes;
+    for (const machine::ComputeUnit& unit : machine.units)
+        if (const auto probe = probe_of(unit)) probes.push_back(*probe);
+    codegen::Code code = unit_code(probes, machine.isa);
+    code.text += fmt::format("#if !defined TESSERA_UNIT || TESSERA_UNIT == {}\n{}#endif\n", code.units++,
+                             read_code(machine));
+    return code;
 }
 
 std::string compile_probe(const codegen::Code& code, const machine::Machine& machine,

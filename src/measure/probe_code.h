@@ -22,6 +22,10 @@ std::string read_function(int64_t streams, bool prefetches);
 inline constexpr int64_t kStreams[] = {1, 2, 4};
 std::string read_code(const machine::Machine& machine);
 
+/// All that the roofs are measured with, the read functions and those of unit_code.h, in units for several
+/// compilers.
+codegen::Code roof_code(const machine::Machine& machine);
+
 /// The shared object of the text. @throws Error as compile_shared_object
 std::string compile_probe(const codegen::Code& code, const machine::Machine& machine,
                           const MeasureOptions& options);

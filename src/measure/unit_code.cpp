@@ -236,10 +236,14 @@ std::string fed_function(const UnitProbe& probe) {
     return fmt::format("{}_fed", probe.name);
 }
 
-std::string unit_code(std::span<const UnitProbe> probes, machine::Isa isa) {
-    std::string text = fmt::format(kCommon, fmt::arg("register", isa == machine::Isa::kX86_64 ? "v" : "w"));
-    for (const UnitProbe& probe : probes) text += probe_code(probe);
-    return text;
+codegen::Code unit_code(std::span<const UnitProbe> probes, machine::Isa isa) {
+    codegen::Code code = {
+        .text = fmt::format(kCommon, fmt::arg("register", isa == machine::Isa::kX86_64 ? "v" : "w")),
+        .units = std::ssize(probes)};
+    for (size_t i = 0; i < probes.size(); ++i)
+        code.text += fmt::format("#if !defined TESSERA_UNIT || TESSERA_UNIT == {}\n{}#endif\n", i,
+                                 probe_code(probes[i]));
+    return code;
 }
 
 }  // namespace tessera::measure

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "codegen/code.h"
 #include "machine/machine.h"
 
 namespace tessera::measure {
@@ -35,6 +36,7 @@ using RegisterFunction = void (*)(int64_t steps);
 using FedFunction = void (*)(const void* a, const void* b, void* c, int64_t n, int64_t k);
 std::string register_function(const UnitProbe& probe);
 std::string fed_function(const UnitProbe& probe);
-std::string unit_code(std::span<const UnitProbe> probes, machine::Isa isa);
+/// A unit of code for each probe.
+codegen::Code unit_code(std::span<const UnitProbe> probes, machine::Isa isa);
 
 }  // namespace tessera::measure

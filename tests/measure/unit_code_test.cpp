@@ -28,7 +28,7 @@ protected:
     codegen::SharedObject compiled(const std::vector<std::string>& flags) const {
         const std::array probes = {probe_};
         return codegen::compile_shared_object(
-            {unit_code(probes, machine::Isa::kX86_64)},
+            unit_code(probes, machine::Isa::kX86_64),
             {.compiler = {.command = {}, .flags = flags},
              .isa = machine::Isa::kX86_64,
              .include_directory = std::string(TESSERA_SOURCE_DIR) + "/include",
