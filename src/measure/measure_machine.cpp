@@ -66,7 +66,7 @@ machine::Machine measure_machine(machine::Machine machine, const MeasureOptions&
     TESSERA_CHECK(options.seconds_in_all == 0 || !options.micro_kernels,
                   "a part of a table is worse than none");
     const Clock::time_point begin = Clock::now();
-    if (options.on_stage) options.on_stage("(compiling)");
+    if (options.on_stage) options.on_stage("(compiling its probes)");
     const runtime::SharedLibrary probe(compile_probe(roof_code(machine), machine, options),
                                        "the probe of the roofs");
     // A slow compiler leaves a third of the time.

@@ -27,7 +27,7 @@ TEST(MeasureMachine, GivesAValidDescriptionOfTheSameMachine) {
                                  .cache_directory = cache.path(),
                                  .search_path = "/usr/local/bin:/usr/bin:/bin",
                                  .on_stage = [&](const std::string&) { ++stages; }});
-    EXPECT_EQ(stages, 5);
+    EXPECT_EQ(stages, 6);
     EXPECT_EQ(machine::parse_machine(machine::print_machine(measured), "printed"), measured);
     EXPECT_EQ(measured.compiler, probed.compiler);
     EXPECT_FALSE(measured.measured_with.empty());
