@@ -61,8 +61,8 @@ private:
 
     /// A limit that is more than a sum gets a name, so that it is computed once and the code stays readable.
     movement::Index named(const movement::Index& limit, const std::string& name, movement::Body& body) {
-        const bool is_simple = std::all_of(limit.terms().begin(), limit.terms().end(), [](const auto& entry) {
-            return entry.second.atom->kind == movement::Index::AtomKind::kVariable;
+        const bool is_simple = std::ranges::all_of(limit.terms(), [](const movement::Index::Term& term) {
+            return term.atom->kind == movement::Index::AtomKind::kVariable;
         });
         if (is_simple) return limit;
         const movement::Variable variable{names_.fresh(name), limit.bounds(),

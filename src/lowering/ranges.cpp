@@ -23,8 +23,9 @@ std::vector<movement::Index> as_variables(const Node& node, const LoweringInput&
 /// The iterator that the component is, or nothing.
 std::optional<size_t> single_iterator(const movement::Index& component) {
     if (component.constant() != 0 || component.terms().size() != 1) return std::nullopt;
-    const auto& [name, term] = *component.terms().begin();
-    if (term.coefficient != 1 || name[0] != '#') return std::nullopt;
+    const movement::Index::Term& term = component.terms().front();
+    const std::string& name = term.atom->variable.name;
+    if (term.coefficient != 1 || !name.starts_with('#')) return std::nullopt;
     return static_cast<size_t>(std::stoul(name.substr(1)));
 }
 
