@@ -10,10 +10,7 @@
 #include "compiler/planner_options.h"
 #include "kernels/micro_kernels.h"
 #include "layouts/choose_layouts.h"
-#include "lowering/lower.h"
-#include "movement/verify_program.h"
 #include "ops/decompose.h"
-#include "plan/constants.h"
 #include "plan/copies.h"
 #include "planner/default_planner.h"
 #include "planner/loads.h"
@@ -131,110 +128,140 @@ Graph decomposed(const Graph& graph, PassRunner& pass) {
         [](const Graph& g) { return print(g); });
 }
 
+Graph with_own_storage(Graph graph, PassRunner& pass) {
+    std::optional<Graph> own = planner::with_own_storage(graph);
+    if (!own) return graph;
+    return pass.run(
+        "own-storage", "ir",
+        [&] {
+            verify(*own, graph.name);
+            return *std::move(own);
+        },
+        [](const Graph& g) { return print(g); });
+}
+
+std::string print_plan(const plan::Plan& plan) {
+    return plan::print(plan);
+}
+
+std::string print_lowered(const planner::LoweredPlan& lowered) {
+    return plan::print(lowered.plan);
+}
+
+/// Where errors of the plan are.
+std::string place_of_plan(const CompileOptions& options) {
+    return options.plan ? options.plan->string() : kDefaultPlan;
+}
+
+/// The plan of a file, completed with the offsets of its buffers.
+planner::LoweredPlan given_plan(const Graph& graph, plan::Plan plan, const CompileOptions& options,
+                                PassRunner& pass) {
+    const Graph with_copies = plan::with_copies(graph, plan, place_of_plan(options));
+    // Structure first: buffers are placed by lowering, which relies on it.
+    planner::verify_structure(with_copies, plan, place_of_plan(options));
+    return pass.run(
+        "place-buffers", "toml", [&] { return planner::lowered_and_placed(with_copies, std::move(plan)); },
+        print_lowered);
+}
+
+/// Kernels and places for a plan whose layouts are chosen.
+planner::LoweredPlan completed(const Graph& graph_with_copies, const plan::Plan& plan,
+                               planner::PlannerOptions planner, const CompileOptions& options,
+                               PassRunner& pass, std::vector<std::string>& cut_short) {
+    std::string account;
+    schedule::Totals totals;
+    planner.on_schedule = [&](const std::string& specialisation, const std::string& block,
+                              const schedule::Schedule& schedule) {
+        account += fmt::format("{}, {}: {}", specialisation, block, print(schedule));
+        totals.add(schedule);
+    };
+    std::string why_untuned;
+    const auto complete_or_untuned = [&] {
+        planner::CompletedPlan first = planner::completed_plan(graph_with_copies, plan, planner);
+        const auto* refusal = std::get_if<lowering::Refusal>(&first);
+        if (!options.tuning || !refusal) return planner::expected(std::move(first));
+        // What was measured alone cannot stand in this plan. It was advice.
+        why_untuned = fmt::format(", no kernel as measured: {}", refusal->text());
+        planner.stated.clear();
+        account.clear();
+        totals = {};
+        return planner::expected(planner::completed_plan(graph_with_copies, plan, planner));
+    };
+    planner::LoweredPlan lowered = pass.run("plan", "toml", complete_or_untuned, print_lowered);
+    pass.note(summary(totals) + why_untuned, account);
+    append(cut_short, pass.note_cut(schedule::cut_short(totals)));
+    return lowered;
+}
+
+/// The default planner's plan, around the kernels that are stated or were measured.
+planner::LoweredPlan searched_plan(const Graph& graph, const CompileOptions& options, PassRunner& pass,
+                                   std::vector<std::string>& cut_short) {
+    auto [planner, plan] = planning_start(graph, options.machine, options.workers, options.search_effort);
+    std::vector<plan::StatedKernel> stated;
+    if (options.kernels) {
+        stated = read(*options.kernels, plan::parse_stated_kernels);
+        planner.stated = planner::without_loads(stated);
+        planner::check_stated(graph, plan, planner.stated);
+    }
+    if (options.search_effort > 0) plan = with_layouts(graph, plan, planner, options, pass, cut_short);
+    plan = planner::with_loads(graph, std::move(plan), stated);
+    planner.stated = std::move(stated);
+    const Graph with_copies = plan::with_copies(graph, plan, place_of_plan(options));
+    if (options.tuning) planner.stated = tuned_kernels(with_copies, plan, options, pass);
+    return completed(with_copies, plan, std::move(planner), options, pass, cut_short);
+}
+
+/// What the passes that decide leave to emission.
+struct Decided {
+    KeptPlan kept;
+    std::vector<movement::Program> programs;
+};
+
 /// The passes that decide: out of the graph they make one that is proved equal, and its plan.
-KeptPlan decided(const Graph& graph, const CompileOptions& options, PassRunner& pass) {
-    KeptPlan out;
-    out.graph = decomposed(graph, pass);
-    const auto print_plan = [](const plan::Plan& p) { return plan::print(p); };
+Decided decided(const Graph& graph, const CompileOptions& options, PassRunner& pass) {
+    KeptPlan kept;
+    kept.graph = decomposed(graph, pass);
+    std::optional<plan::Plan> given;
     if (options.plan)
-        out.plan = pass.run(
+        given = pass.run(
             "read-plan", "toml", [&] { return read(*options.plan, plan::parse_plan); }, print_plan);
     // A plan is of the graph that was found for its workers.
-    const auto workers = options.plan ? std::optional(out.plan.workers) : options.workers;
+    const auto workers = given ? std::optional(given->workers) : options.workers;
     if (options.search_effort > 0 && !options.is_rewritten)
-        out.graph = rewritten(out.graph, options, workers, pass, out.cut_short);
-    if (std::optional<Graph> own = planner::with_own_storage(out.graph))
-        out.graph = pass.run(
-            "own-storage", "ir",
-            [&] {
-                verify(*own, graph.name);
-                return *std::move(own);
-            },
-            [](const Graph& g) { return print(g); });
-    const std::string where = options.plan ? options.plan->string() : kDefaultPlan;
-    Graph graph_with_copies;
-    if (options.plan) {
-        graph_with_copies = plan::with_copies(out.graph, out.plan, where);
-        // Structure first: buffers are placed by lowering, which relies on it.
-        planner::verify_structure(graph_with_copies, out.plan, where);
-        out.plan = pass.run(
-            "place-buffers", "toml", [&] { return planner::place_buffers(graph_with_copies, out.plan); },
-            print_plan);
-    } else {
-        PlanningStart start = planning_start(out.graph, options.machine, workers, options.search_effort);
-        planner::PlannerOptions& planner = start.options;
-        out.plan = std::move(start.initial);
-        std::vector<plan::StatedKernel> stated;
-        if (options.kernels) {
-            stated = read(*options.kernels, plan::parse_stated_kernels);
-            planner.stated = planner::without_loads(stated);
-            planner::check_stated(out.graph, out.plan, planner.stated);
-        }
-        if (options.search_effort > 0)
-            out.plan = with_layouts(out.graph, out.plan, planner, options, pass, out.cut_short);
-        out.plan = planner::with_loads(out.graph, std::move(out.plan), stated);
-        planner.stated = std::move(stated);
-        graph_with_copies = plan::with_copies(out.graph, out.plan, where);
-        if (options.tuning) planner.stated = tuned_kernels(graph_with_copies, out.plan, options, pass);
-        std::string account;
-        schedule::Totals totals;
-        planner.on_schedule = [&](const std::string& specialisation, const std::string& block,
-                                  const schedule::Schedule& schedule) {
-            account += fmt::format("{}, {}: {}", specialisation, block, print(schedule));
-            totals.add(schedule);
-        };
-        std::string why_untuned;
-        const auto complete = [&] { return planner::complete_plan(graph_with_copies, out.plan, planner); };
-        const auto complete_or_untuned = [&] {
-            if (!options.tuning) return complete();
-            try {
-                return complete();
-            } catch (const Error& error) {
-                // What was measured alone cannot stand in this plan. It was advice.
-                why_untuned = fmt::format(", no kernel as measured: {}", error.what());
-                planner.stated.clear();
-                account.clear();
-                totals = {};
-                return complete();
-            }
-        };
-        out.plan = pass.run("plan", "toml", complete_or_untuned, print_plan);
-        pass.note(summary(totals) + why_untuned, account);
-        append(out.cut_short, pass.note_cut(cut_short(totals)));
-    }
-    out.plan.machine = options.machine.name;
-    out.plan = pass.run(
-        "verify-plan", "toml",
-        [&] {
-            planner::verify_plan(graph_with_copies, out.plan, where);
-            return out.plan;
-        },
-        print_plan);
-    return out;
+        kept.graph = rewritten(kept.graph, options, workers, pass, kept.cut_short);
+    kept.graph = with_own_storage(std::move(kept.graph), pass);
+    planner::LoweredPlan lowered = given ? given_plan(kept.graph, *std::move(given), options, pass)
+                                         : searched_plan(kept.graph, options, pass, kept.cut_short);
+    lowered.plan.machine = options.machine.name;
+    const std::string where = place_of_plan(options);
+    const auto verify_placed = [&] {
+        planner::verify_lowered(plan::with_copies(kept.graph, lowered.plan, where), lowered, where);
+        return lowered.plan;
+    };
+    kept.plan = pass.run("verify-plan", "toml", verify_placed, print_plan);
+    return {std::move(kept), std::move(lowered.programs)};
 }
 
 /// Returns the decisions of an earlier compilation, if they stand up to a check.
-std::optional<KeptPlan> decided_before(const std::filesystem::path& file, const std::string& name,
-                                       PassRunner& pass, CompileReport& report) {
+std::optional<Decided> decided_before(const std::filesystem::path& file, const std::string& name,
+                                      PassRunner& pass, CompileReport& report) {
     std::optional<KeptPlan> kept = kept_plan(file, name);
     if (!kept) return std::nullopt;
+    Decided out{*std::move(kept), {}};
+    const auto verified = [&] {
+        return planner::verify_plan(plan::with_copies(out.kept.graph, out.kept.plan, file.string()),
+                                    out.kept.plan, file.string());
+    };
     try {
-        pass.run(
-            "plan", "toml",
-            [&] {
-                planner::verify_plan(plan::with_copies(kept->graph, kept->plan, file.string()), kept->plan,
-                                     file.string());
-                return 0;
-            },
-            [](int) { return std::string(); });
+        out.programs = pass.run("plan", "toml", verified, [](const auto&) { return std::string(); });
     } catch (const Error&) {
-        return std::nullopt;
+        return std::nullopt;  // the file is damaged
     }
     pass.note("from the cache", "");
-    for (const std::string& warning : kept->cut_short)
+    for (const std::string& warning : out.kept.cut_short)
         if (std::ranges::find(report.warnings, warning) == report.warnings.end())
             report.warnings.push_back(warning);
-    return kept;
+    return out;
 }
 
 /// A plan that cannot be kept costs a search the next time; this compilation needs no file of it.
@@ -260,29 +287,19 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
     pass.run(
         "import", "ir", [&] { return graph; }, [](const Graph& g) { return print(g); });
     const std::filesystem::path kept_at = kept_plan_file(graph, options);
-    std::optional<KeptPlan> plan = decided_before(kept_at, graph.name, pass, report);
-    if (!plan) {
-        plan = decided(graph, options, pass);
-        if (!kept_at.empty()) keep_for_later(kept_at, *plan, report);
+    std::optional<Decided> all = decided_before(kept_at, graph.name, pass, report);
+    if (!all) {
+        all = decided(graph, options, pass);
+        if (!kept_at.empty()) keep_for_later(kept_at, all->kept, report);
     }
-    Compiled out{.graph = std::move(plan->graph),
-                 .plan = std::move(plan->plan),
+    Compiled out{.graph = std::move(all->kept.graph),
+                 .plan = std::move(all->kept.plan),
                  .programs = {},
                  .code = {},
-                 .cut_short = std::move(plan->cut_short)};
-    const std::string where = options.plan ? options.plan->string() : kDefaultPlan;
-    const Graph graph_with_copies = plan::with_copies(out.graph, out.plan, where);
+                 .cut_short = std::move(all->kept.cut_short)};
+    // Planning and verification have lowered every specialisation.
     out.programs = pass.run(
-        "lower", "txt",
-        [&] {
-            const plan::ConstantSection constants = plan::constant_section(out.graph, out.plan);
-            std::vector<movement::Program> programs;
-            for (const plan::SpecialisationPlan& s : out.plan.specialisations) {
-                programs.push_back(lowering::lower(graph_with_copies, out.plan, s, constants));
-                movement::expect_sound(programs.back(), where);
-            }
-            return programs;
-        },
+        "lower", "txt", [&] { return std::move(all->programs); },
         [](const std::vector<movement::Program>& programs) {
             std::string text;
             for (const movement::Program& p : programs) text += movement::print(p);

@@ -81,13 +81,9 @@ private:
         PlanningStart start = planning_start(graph, options_.machine, options_.workers, 1);
         // Weights come from where those of the whole model lie.
         start.options.constant_bytes = std::numeric_limits<int64_t>::max();
-        try {
-            return layouts::search_layouts(graph, start.initial,
-                                           layout_search_options(graph, start.initial, start.options, 1))
-                .result.cost;
-        } catch (const Error&) {
-            return kNever;  // nothing computes it in any layout
-        }
+        const layouts::Search found = layouts::find_layouts(
+            graph, start.initial, layout_search_options(graph, start.initial, start.options, 1));
+        return found.why_none.empty() ? found.result.cost : kNever;
     }
 
     const Graph& graph_;

@@ -15,8 +15,9 @@ namespace {
 /// and the last stores, some 30 cycles.
 constexpr double kCallSeconds = 10e-9;
 
-Evaluation impossible(const std::string& why) {
-    return {.seconds = std::numeric_limits<double>::infinity(), .why_infinite = why};
+Evaluation impossible(const lowering::BrokenRule& broken, const lowering::BlockLinks& links) {
+    return {.seconds = std::numeric_limits<double>::infinity(),
+            .why_infinite = lowering::refusal(broken, *links.graph).text()};
 }
 
 }  // namespace
@@ -82,14 +83,14 @@ Evaluation Evaluator::operator()(const TiledKernel& kernel, std::span<const int>
 
 Evaluation Evaluator::operator()(const plan::Nest& nest, const std::vector<bool>& is_tile) {
     const Numbered found = numbered(nest, is_tile);
-    if (!found.kernel.problem.empty()) return impossible(found.kernel.problem);
+    if (found.kernel.broken) return impossible(*found.kernel.broken, links_);
     return (*this)(found.kernel, found.leaves, is_tile);
 }
 
 std::vector<Evaluation> Evaluator::at_points(const plan::Nest& nest, const std::vector<bool>& is_tile) {
     const Numbered found = numbered(nest, is_tile);
-    if (!found.kernel.problem.empty())
-        return std::vector<Evaluation>(points_.size(), impossible(found.kernel.problem));
+    if (found.kernel.broken)
+        return std::vector<Evaluation>(points_.size(), impossible(*found.kernel.broken, links_));
     return at_points(found.kernel, found.leaves, is_tile);
 }
 
@@ -110,7 +111,7 @@ std::vector<Evaluator::Touched> Evaluator::touched(const TiledKernel& kernel,
 
 Evaluation Evaluator::after_others(const Numbered& kernel, const std::vector<bool>& is_tile,
                                    const std::map<ValueId, size_t>& levels) {
-    if (!kernel.kernel.problem.empty()) return impossible(kernel.kernel.problem);
+    if (kernel.kernel.broken) return impossible(*kernel.kernel.broken, links_);
     OfKernel here(*this, kernel.kernel, 0);
     here.found_in = [&](const Tensor& tensor) {
         return levels.at(storages_[static_cast<size_t>(tensor.storage)]);

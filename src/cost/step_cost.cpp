@@ -96,7 +96,7 @@ private:
     void add(const Block& block, PricedBlock& priced, const plan::KernelPlan& plan, size_t position) {
         Kernel kernel{&block, &priced, priced.evaluator.numbered(plan.nest, priced.is_tile), {}, false, {},
                       false,  {}};
-        if (kernel.numbered.kernel.problem.empty())
+        if (kernel.numbered.kernel.is_legal())
             kernel.touched = priced.evaluator.touched(kernel.numbered.kernel, priced.is_tile);
         kernel.cost.block = block.name;
         kernel.cost.name = plan::root(plan.nest).node;

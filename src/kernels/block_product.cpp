@@ -3,8 +3,8 @@
 #include "ir/iterator_use.h"
 #include "kernels/parameters.h"
 #include "kernels/product_meaning.h"
+#include "lowering/refusal.h"
 #include "movement/call_text.h"
-#include "support/error.h"
 
 namespace tessera::kernels {
 namespace {
@@ -27,17 +27,18 @@ movement::ValuePtr number_of_a(const BlockProductCall& c, const movement::Index&
 /// @throws Error unless the tile has whole blocks of k.
 void expect_whole_blocks(const lowering::LeafScope& scope, const lowering::Range& k, int64_t block) {
     if (k.begin.divisor() % block != 0 || extent(k).divisor() % block != 0) {
-        throw Error(scope.node.name, std::string(scope.leaf.kernel->name),
-                    fmt::format("its tile of k ends within a block of {}", block),
-                    fmt::format("tile k by multiples of {}", block));
+        throw lowering::Refused(scope.node.name, std::string(scope.leaf.kernel->name),
+                                fmt::format("its tile of k ends within a block of {}", block),
+                                fmt::format("tile k by multiples of {}", block));
     }
 }
 
 void expect_padded(const lowering::LeafScope& scope, const BlockContraction& product, int64_t lanes) {
     const auto expect = [&](const Read& read, size_t inner) {
         if (is_padded(scope, read, lanes, inner)) return;
-        throw Error(scope.node.name, scope.node.definition()->tensors[static_cast<size_t>(read.tensor)].name,
-                    "may end within a group of lanes", fmt::format("store it with {} lanes along n", lanes));
+        throw lowering::Refused(
+            scope.node.name, scope.node.definition()->tensors[static_cast<size_t>(read.tensor)].name,
+            "may end within a group of lanes", fmt::format("store it with {} lanes along n", lanes));
     };
     expect(product.b, 1);
     for (const Read& read : product.b_reads) expect(read, 0);
@@ -142,10 +143,11 @@ BlockProduct block_product(const lowering::LeafScope& scope) {
             (iterators.m < 0 || contains(product.m, iterators.m)))
             return {iterators, std::move(product)};
     }
-    throw Error(scope.node.name, std::string(scope.leaf.kernel->name),
-                "n must index the quantised factor and the result, k both factors and not the result, m the "
-                "other factor and the result",
-                "choose other iterators for m, n and k");
+    throw lowering::Refused(
+        scope.node.name, std::string(scope.leaf.kernel->name),
+        "n must index the quantised factor and the result, k both factors and not the result, m the "
+        "other factor and the result",
+        "choose other iterators for m, n and k");
 }
 
 movement::Body lower_block_product(const lowering::LeafScope& scope, const BlockProduct& iterators,
@@ -160,8 +162,9 @@ movement::Body lower_block_product(const lowering::LeafScope& scope, const Block
     expect_whole_blocks(scope, k, product.a_block);
     expect_padded(scope, product, lanes);
     if (k.largest > largest_k)
-        throw Error(scope.node.name, std::string(scope.leaf.kernel->name),
-                    fmt::format("its tile of k is {}, expected at most {}", k.largest, largest_k), "tile k");
+        throw lowering::Refused(scope.node.name, std::string(scope.leaf.kernel->name),
+                                fmt::format("its tile of k is {}, expected at most {}", k.largest, largest_k),
+                                "tile k");
 
     ProductTile tile = surrounding(scope, iterators);
     std::vector<movement::Index> at = tile.loops.values();

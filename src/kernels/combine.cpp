@@ -13,7 +13,7 @@
 #include "kernels/parameters.h"
 #include "kernels/product_types.h"
 #include "lowering/leaf.h"
-#include "support/error.h"
+#include "lowering/refusal.h"
 
 namespace tessera::kernels::combine {
 namespace {
@@ -30,13 +30,14 @@ CombinePlan combine_plan(const lowering::LeafScope& scope) {
     plan.x = lowering::iterator_parameter(scope, parameter::kIteratorOfLanes);
     plan.lanes = scope.leaf.number(parameter::kLanes);
     if (plan.x < 0 && plan.lanes > 1) {
-        throw Error(scope.node.name, "lanes", "there are lanes but no iterator for them", "give x=ITERATOR");
+        throw lowering::Refused(scope.node.name, "lanes", "there are lanes but no iterator for them",
+                                "give x=ITERATOR");
     }
     for (int i = 0; i < static_cast<int>(definition.iterators.size()); ++i) {
         if (!definition.iterators[static_cast<size_t>(i)].is_reduction) {
             if (i != plan.x) plan.parallel.push_back(i);
         } else if (i == plan.x) {
-            throw Error(scope.node.name, "x", "is a reduction, of which parts are left");
+            throw lowering::Refused(scope.node.name, "x", "is a reduction, of which parts are left");
         }
     }
     return plan;
@@ -120,7 +121,7 @@ movement::Body combined_softmax(const lowering::LeafScope& scope, const CombineP
     const std::vector<int> once = iterators_in(definition.tensors[static_cast<size_t>(results[0])].map);
     const auto is_once = [&](int x) { return std::find(once.begin(), once.end(), x) != once.end(); };
     if (plan.x >= 0 && is_once(plan.x))
-        throw Error(scope.node.name, "x", "must be an iterator that the maximum does not use");
+        throw lowering::Refused(scope.node.name, "x", "must be an iterator that the maximum does not use");
     std::vector<int> outer_loops, value_loops;
     for (const int x : plan.parallel) (is_once(x) ? outer_loops : value_loops).push_back(x);
     lowering::LeafLoops outer(scope, outer_loops), inner(scope, value_loops);

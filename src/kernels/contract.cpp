@@ -10,9 +10,9 @@
 #include "kernels/product_types.h"
 #include "kernels/register_blocks.h"
 #include "kernels/unit_lanes.h"
+#include "lowering/refusal.h"
 #include "movement/call_fields.h"
 #include "movement/call_text.h"
-#include "support/error.h"
 
 namespace tessera::kernels::contract {
 namespace {
@@ -118,15 +118,17 @@ KLanes k_lanes_of(const lowering::LeafScope& scope, const ContractionTile& roles
     const auto expect_bf16 = [&](const Read& factor, const char* parameter) {
         const TensorDecl& tensor = scope.node.definition()->tensors[static_cast<size_t>(factor.tensor)];
         if (tensor.type == ElementType::kBF16) return;
-        throw Error(scope.node.name, tensor.name,
-                    fmt::format("is of {}; {}=2 needs bf16", name(tensor.type), parameter),
-                    fmt::format("leave {} out", parameter));
+        throw lowering::Refused(scope.node.name, tensor.name,
+                                fmt::format("is of {}; {}=2 needs bf16", name(tensor.type), parameter),
+                                fmt::format("leave {} out", parameter));
     };
     const Read* b = roles.product.b_operand();
     if (dot > 1 && !b)
-        throw Error(scope.node.name, "dot", "its factor is computed from several operands", "leave dot out");
+        throw lowering::Refused(scope.node.name, "dot", "its factor is computed from several operands",
+                                "leave dot out");
     if (dot > 1 && count == 1 && scope.leaf.number(parameter::kLanes) == 1)
-        throw Error(scope.node.name, "dot", "lays lanes into each other, and there are none", "give lanes");
+        throw lowering::Refused(scope.node.name, "dot", "lays lanes into each other, and there are none",
+                                "give lanes");
     if (count > 1 && b) expect_bf16(*b, "k_lanes");
     if (dot > 1) {
         expect_bf16(roles.product.a, "dot");
@@ -140,9 +142,9 @@ void expect_panels_possible(const lowering::LeafScope& scope, const ContractionT
     if (scope.leaf.number(parameter::kPanelBlocks) == 0) return;
     const TensorDecl& a = scope.node.definition()->tensors[static_cast<size_t>(roles.product.a.tensor)];
     if (a.type == ElementType::kF32) return;
-    throw Error(scope.node.name, "panel_blocks",
-                fmt::format("{} is of {}; panels are for rows of f32", a.name, name(a.type)),
-                "leave panel_blocks out");
+    throw lowering::Refused(scope.node.name, "panel_blocks",
+                            fmt::format("{} is of {}; panels are for rows of f32", a.name, name(a.type)),
+                            "leave panel_blocks out");
 }
 
 movement::Body lower(const lowering::LeafScope& scope) {

@@ -9,8 +9,8 @@
 #include "kernels/product_candidates.h"
 #include "kernels/product_types.h"
 #include "kernels/tile_choice.h"
+#include "lowering/refusal.h"
 #include "movement/call_text.h"
-#include "support/error.h"
 
 namespace tessera::kernels::contract_block_tiles {
 namespace {
@@ -75,25 +75,28 @@ constexpr int64_t kProductsOfBytes = 4;
 /// whole tiles of k.
 void check_tiles(const lowering::LeafScope& scope, const BlockContraction& product) {
     if (!is_of_bytes(product))
-        throw Error(scope.node.name, std::string(scope.leaf.kernel->name),
-                    "the factors of these iterators are not of signed bytes, or share no scale over several "
-                    "blocks",
-                    "choose other iterators for m, n and k, or contract_blocks");
+        throw lowering::Refused(
+            scope.node.name, std::string(scope.leaf.kernel->name),
+            "the factors of these iterators are not of signed bytes, or share no scale over several "
+            "blocks",
+            "choose other iterators for m, n and k, or contract_blocks");
     const int64_t rows = scope.leaf.number(parameter::kRowsOfTile),
                   depth = scope.leaf.number(parameter::kDepthOfTile);
     if (depth % kQuad != 0 || product.fold->block % depth != 0)
-        throw Error(scope.node.name, "depth",
-                    fmt::format("is {}, expected a multiple of {} that divides {}, over which sums are of "
-                                "integers",
-                                depth, kQuad, product.fold->block));
+        throw lowering::Refused(
+            scope.node.name, "depth",
+            fmt::format("is {}, expected a multiple of {} that divides {}, over which sums are of "
+                        "integers",
+                        depth, kQuad, product.fold->block));
     const int64_t lanes = scope.leaf.number(parameter::kLanesOfTile),
                   groups = scope.leaf.number(kGroupsOfPanel);
     const int64_t folds = product.a_block / product.fold->block;
     if (folds * groups * kProductsOfBytes * rows * lanes > kMostSums)
-        throw Error(scope.node.name, "groups",
-                    fmt::format("is {}, too many for {} sums of each element in a block of activations",
-                                groups, folds),
-                    "choose fewer groups or lanes");
+        throw lowering::Refused(
+            scope.node.name, "groups",
+            fmt::format("is {}, too many for {} sums of each element in a block of activations", groups,
+                        folds),
+            "choose fewer groups or lanes");
 }
 
 movement::Body lower(const lowering::LeafScope& scope) {

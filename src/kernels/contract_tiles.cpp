@@ -13,9 +13,9 @@
 #include "kernels/product_types.h"
 #include "kernels/register_blocks.h"
 #include "kernels/tile_choice.h"
+#include "lowering/refusal.h"
 #include "movement/call_fields.h"
 #include "movement/call_text.h"
-#include "support/error.h"
 
 namespace tessera::kernels::contract_tiles {
 namespace {
@@ -113,11 +113,12 @@ Factors factors_of(const lowering::LeafScope& scope, const ProductIterators& ite
             contains(product.k, iterators.k) && (iterators.m < 0 || contains(product.m, iterators.m)))
             return {product.a, *b};
     }
-    throw Error(scope.node.name, std::string(scope.leaf.kernel->name),
-                "n must index one factor of bf16 and the result, k both factors and not the result, m the "
-                "other factor "
-                "of bf16 and the result",
-                "choose other iterators for m, n and k");
+    throw lowering::Refused(
+        scope.node.name, std::string(scope.leaf.kernel->name),
+        "n must index one factor of bf16 and the result, k both factors and not the result, m the "
+        "other factor "
+        "of bf16 and the result",
+        "choose other iterators for m, n and k");
 }
 
 /// The iterators of the tile where k goes by ones.
@@ -135,8 +136,9 @@ movement::Body lower(const lowering::LeafScope& scope) {
     const Definition& definition = *scope.node.definition();
     const bool is_in_pairs = is_padded(scope, factors.b, lanes, 1);
     if (!is_in_pairs && lanes == 1) {
-        throw Error(scope.node.name, definition.tensors[static_cast<size_t>(factors.b.tensor)].name,
-                    "has no lanes of which pairs could be made", "give lanes, or store it with lanes <k:2>");
+        throw lowering::Refused(
+            scope.node.name, definition.tensors[static_cast<size_t>(factors.b.tensor)].name,
+            "has no lanes of which pairs could be made", "give lanes, or store it with lanes <k:2>");
     }
     ProductTile tile = surrounding(scope, iterators);
     std::vector<movement::Index> at = tile.loops.values();

@@ -93,16 +93,4 @@ std::string why_no_contraction(const Definition& definition) {
     return {};
 }
 
-int64_t bits_per_step(const Definition& definition, int k) {
-    const std::vector<Contraction> ways = contractions_of(definition);
-    int64_t sum = 0;
-    for (const Read& read : ways.front().b_reads) {
-        for (const ExprPtr& component : read.coordinates) {
-            const auto* x = std::get_if<IteratorRef>(&component->node);
-            if (x && x->index == k) sum += bits(definition.tensors[static_cast<size_t>(read.tensor)].type);
-        }
-    }
-    return std::max<int64_t>(sum, 1);
-}
-
 }  // namespace tessera::kernels

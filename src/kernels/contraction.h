@@ -32,8 +32,4 @@ std::vector<Contraction> contractions_of(const Definition& definition);
 /// Why there is none; empty if there is one.
 std::string why_no_contraction(const Definition& definition);
 
-/// Bits that one step along k reads of each row of B in the first of these ways; at least 1. Scales, which
-/// many steps share, count nothing.
-int64_t bits_per_step(const Definition& definition, int k);
-
 }  // namespace tessera::kernels

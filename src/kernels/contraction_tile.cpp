@@ -1,7 +1,7 @@
 #include "kernels/contraction_tile.h"
 
 #include "ir/iterator_use.h"
-#include "support/error.h"
+#include "lowering/refusal.h"
 
 namespace tessera::kernels {
 
@@ -13,7 +13,7 @@ ContractionTile contraction_tile(const lowering::LeafScope& scope) {
         if (contains(product.n, n) && contains(product.k, k) && (m < 0 || contains(product.m, m)))
             return {iterators, std::move(product), definition.results().front()};
     }
-    throw Error(
+    throw lowering::Refused(
         scope.node.name, std::string(scope.leaf.kernel->name),
         "n must index one factor and the result, k both factors and not the result, m the other factor "
         "and the result",
@@ -33,8 +33,8 @@ movement::Factor factor_b(const lowering::LeafScope& scope, const ContractionTil
     if (const Read* operand = tile.product.b_operand())
         return operand_factor(scope, *operand, at, positions, lanes);
     if (positions.k_lanes > 1) {
-        throw Error(scope.node.name, "k_lanes", "its factor is computed from several operands",
-                    "leave k_lanes out");
+        throw lowering::Refused(scope.node.name, "k_lanes", "its factor is computed from several operands",
+                                "leave k_lanes out");
     }
     return computed_factor(scope, tile.product.b, at, positions);
 }

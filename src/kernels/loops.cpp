@@ -12,7 +12,7 @@
 #include "kernels/parameters.h"
 #include "kernels/product_types.h"
 #include "lowering/leaf.h"
-#include "support/error.h"
+#include "lowering/refusal.h"
 
 namespace tessera::kernels::loops {
 namespace {
@@ -31,7 +31,8 @@ LoopPlan loop_plan(const lowering::LeafScope& scope) {
     plan.x = lowering::iterator_parameter(scope, parameter::kIteratorOfLanes);
     plan.lanes = scope.leaf.number(parameter::kLanes);
     if (plan.x < 0 && plan.lanes > 1) {
-        throw Error(scope.node.name, "lanes", "there are lanes but no iterator for them", "give x=ITERATOR");
+        throw lowering::Refused(scope.node.name, "lanes", "there are lanes but no iterator for them",
+                                "give x=ITERATOR");
     }
     for (int i = 0; i < static_cast<int>(definition.iterators.size()); ++i) {
         const bool is_reduction = definition.iterators[static_cast<size_t>(i)].is_reduction;
@@ -58,8 +59,8 @@ movement::ValuePtr predicate(const lowering::ValueScope& values) {
 movement::Body guarded(movement::Statement statement, const movement::ValuePtr& condition, const Node& node) {
     if (!condition) return {std::move(statement)};
     if (lowering::has_lanes(*condition)) {
-        throw Error(node.name, "where", "differs between the lanes of a store",
-                    "choose another iterator for the lanes, or scalars");
+        throw lowering::Refused(node.name, "where", "differs between the lanes of a store",
+                                "choose another iterator for the lanes, or scalars");
     }
     return {{movement::If{condition, {std::move(statement)}}}};
 }
@@ -101,7 +102,7 @@ movement::Body lower_scatter(const lowering::LeafScope& scope, const LoopPlan& p
     };
     if (plan.x < 0) return loops.around(folded());
     if (plan.x_is_reduction)
-        throw Error(scope.node.name, "x", "indexes a result indirectly, so it cannot have lanes");
+        throw lowering::Refused(scope.node.name, "x", "indexes a result indirectly, so it cannot have lanes");
     const lowering::LaneLoop lanes = lowering::lane_loop(scope, plan.x, plan.lanes);
     values.iterators[static_cast<size_t>(plan.x)] = lanes.value;
     return loops.around({lanes.around(folded())});
@@ -173,8 +174,9 @@ movement::Body lower_reduction(const lowering::LeafScope& scope, const LoopPlan&
 movement::Body lower_softmax(const lowering::LeafScope& scope, const LoopPlan& plan) {
     const Definition& definition = *scope.node.definition();
     if (scope.is_partial) {
-        throw Error(scope.node.name, "loops", "cannot fold a softmax into what earlier tiles left",
-                    "use the micro-kernel stream, or leave the reduction whole");
+        throw lowering::Refused(scope.node.name, "loops",
+                                "cannot fold a softmax into what earlier tiles left",
+                                "use the micro-kernel stream, or leave the reduction whole");
     }
     const std::vector<int> results = definition.results();
     const std::vector<int> once = [&] {
@@ -186,7 +188,7 @@ movement::Body lower_softmax(const lowering::LeafScope& scope, const LoopPlan& p
     }();
     const auto is_once = [&](int x) { return std::find(once.begin(), once.end(), x) != once.end(); };
     if (plan.x >= 0 && (plan.x_is_reduction || is_once(plan.x))) {
-        throw Error(scope.node.name, "x", "must be an iterator that the maximum does not use");
+        throw lowering::Refused(scope.node.name, "x", "must be an iterator that the maximum does not use");
     }
     std::vector<int> outer_loops, value_loops;
     for (const int x : plan.parallel) (is_once(x) ? outer_loops : value_loops).push_back(x);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kernels/parameters.h"
-#include "support/error.h"
+#include "lowering/refusal.h"
 
 namespace tessera::kernels {
 
@@ -12,7 +12,8 @@ ProductIterators product_iterators(const lowering::LeafScope& scope) {
                                  lowering::iterator_parameter(scope, parameter::kColumns),
                                  lowering::iterator_parameter(scope, parameter::kReduction)};
     if (found.n < 0 || found.k < 0)
-        throw Error(scope.node.name, std::string(scope.leaf.kernel->name), "needs n=ITERATOR and k=ITERATOR");
+        throw lowering::Refused(scope.node.name, std::string(scope.leaf.kernel->name),
+                                "needs n=ITERATOR and k=ITERATOR");
     return found;
 }
 
@@ -21,11 +22,11 @@ int64_t streams_of(const lowering::LeafScope& scope) {
                   groups = scope.leaf.number(parameter::kGroups);
     if (streams == 1) return streams;
     if (streams != groups)
-        throw Error(scope.node.name, "streams",
-                    fmt::format("is {}, expected the groups of a block, {}", streams, groups));
+        throw lowering::Refused(scope.node.name, "streams",
+                                fmt::format("is {}, expected the groups of a block, {}", streams, groups));
     if (scope.leaf.number(parameter::kPanelBlocks) > 0)
-        throw Error(scope.node.name, "streams", "is for what is read without panels",
-                    "leave streams or panel_blocks out");
+        throw lowering::Refused(scope.node.name, "streams", "is for what is read without panels",
+                                "leave streams or panel_blocks out");
     return streams;
 }
 
@@ -35,10 +36,10 @@ TileBlock tile_parameters_of(const lowering::LeafScope& scope) {
                           leaf.number(parameter::kDepthOfTile), leaf.number(parameter::kTilesOfA),
                           leaf.number(parameter::kTilesOfB)};
     if (block.tiles() > kTiles) {
-        throw Error(scope.node.name, std::string(scope.leaf.kernel->name),
-                    fmt::format("{} rows x {} groups need {} tiles of {}", block.rows, block.groups,
-                                block.tiles(), kTiles),
-                    "choose fewer rows or groups");
+        throw lowering::Refused(scope.node.name, std::string(scope.leaf.kernel->name),
+                                fmt::format("{} rows x {} groups need {} tiles of {}", block.rows,
+                                            block.groups, block.tiles(), kTiles),
+                                "choose fewer rows or groups");
     }
     return block;
 }
@@ -71,7 +72,7 @@ TileAddress::TileAddress(const lowering::LeafScope& scope, int tensor, const std
 int64_t TileAddress::stride(const char* position) const {
     const auto stride = address_.offset.coefficient(position);
     if (!stride) {
-        throw Error(
+        throw lowering::Refused(
             scope_.node.name, tensor_,
             fmt::format("does not lie at one stride inside the tile, but at {}", address_.offset.text()),
             "choose another layout, tile, or number of lanes");
@@ -85,12 +86,12 @@ bool TileAddress::is_strided(const char* position) const {
 
 void TileAddress::expect_stride(const char* position, int64_t expected) const {
     if (stride(position) != expected) {
-        throw Error(scope_.node.name, tensor_,
-                    fmt::format("its lanes are {} elements apart", stride(position)),
-                    expected == 1 ? "the kernel needs them side by side: choose a layout with these lanes"
-                                  : fmt::format("the kernel needs {} of k between them: choose a layout "
-                                                "with these lanes",
-                                                expected));
+        throw lowering::Refused(
+            scope_.node.name, tensor_, fmt::format("its lanes are {} elements apart", stride(position)),
+            expected == 1 ? "the kernel needs them side by side: choose a layout with these lanes"
+                          : fmt::format("the kernel needs {} of k between them: choose a layout "
+                                        "with these lanes",
+                                        expected));
     }
 }
 
@@ -104,10 +105,11 @@ movement::Address TileAddress::start() const {
 ProductTile surrounding(const lowering::LeafScope& scope, const ProductIterators& iterators) {
     const Definition& definition = *scope.node.definition();
     if (definition.where && !lowering::readers_imply_predicate(scope.node, scope.kernel, scope.storage)) {
-        throw Error(scope.node.name, std::string(scope.leaf.kernel->name),
-                    "computes where the predicate does not hold too, and not every reader is in the kernel "
-                    "and skips that",
-                    "fuse it with its reader, or use the micro-kernel loops");
+        throw lowering::Refused(
+            scope.node.name, std::string(scope.leaf.kernel->name),
+            "computes where the predicate does not hold too, and not every reader is in the kernel "
+            "and skips that",
+            "fuse it with its reader, or use the micro-kernel loops");
     }
     std::vector<int> others;
     bool has_reduction = false;
@@ -140,9 +142,9 @@ void refuse_reads_outside(const lowering::LeafScope& scope, const std::vector<Re
         const auto value =
             lowering::to_value(read(factor.tensor, factor.coordinates, factor.declared_map), values);
         if (!std::get<movement::Load>(value->node).guards.empty()) {
-            throw Error(scope.node.name,
-                        scope.node.definition()->tensors[static_cast<size_t>(factor.tensor)].name,
-                        "may be read out of range", "use the micro-kernel loops");
+            throw lowering::Refused(scope.node.name,
+                                    scope.node.definition()->tensors[static_cast<size_t>(factor.tensor)].name,
+                                    "may be read out of range", "use the micro-kernel loops");
         }
     }
 }

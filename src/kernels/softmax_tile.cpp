@@ -6,8 +6,8 @@
 #include "ir/iterator_use.h"
 #include "kernels/parameters.h"
 #include "kernels/product_meaning.h"
+#include "lowering/refusal.h"
 #include "movement/call_text.h"
-#include "support/error.h"
 
 namespace tessera::kernels {
 namespace {
@@ -26,19 +26,22 @@ SoftmaxRoles roles_of(const lowering::LeafScope& scope) {
                        lowering::iterator_parameter(scope, parameter::kValues),
                        {}};
     if (roles.d < 0)
-        throw Error(scope.node.name, "stream", "needs d=ITERATOR, the iterator of the values alone");
+        throw lowering::Refused(scope.node.name, "stream",
+                                "needs d=ITERATOR, the iterator of the values alone");
     for (int x = 0; x < static_cast<int>(definition.iterators.size()); ++x) {
         if (x == roles.m || x == roles.d) continue;
         if (!definition.iterators[static_cast<size_t>(x)].is_reduction) {
             roles.others.push_back(x);
         } else if (std::exchange(roles.s, x) >= 0) {
-            throw Error(scope.node.name, "stream", "folds over one reduction iterator, and there are more");
+            throw lowering::Refused(scope.node.name, "stream",
+                                    "folds over one reduction iterator, and there are more");
         }
     }
-    if (roles.s < 0) throw Error(scope.node.name, "stream", "has no reduction iterator");
+    if (roles.s < 0) throw lowering::Refused(scope.node.name, "stream", "has no reduction iterator");
     for (const ExprPtr& c : definition.tensors[static_cast<size_t>(definition.results()[0])].map) {
         if (uses(c, roles.d))
-            throw Error(scope.node.name, "d", "must be an iterator that the maximum does not use");
+            throw lowering::Refused(scope.node.name, "d",
+                                    "must be an iterator that the maximum does not use");
     }
     return roles;
 }
@@ -141,14 +144,15 @@ movement::Body lower_softmax_tile(const lowering::LeafScope& scope,
     const lowering::Range& steps = range(roles.s);
     const int64_t stride = (steps.largest + lanes - 1) / lanes * lanes;
     if (row.largest * stride > kLargestTile) {
-        throw Error(scope.node.name, "stream",
-                    fmt::format("its tile of scores has {} x {} elements, at most {} are allowed",
-                                row.largest, stride, kLargestTile),
-                    "tile the rows or the positions");
+        throw lowering::Refused(scope.node.name, "stream",
+                                fmt::format("its tile of scores has {} x {} elements, at most {} are allowed",
+                                            row.largest, stride, kLargestTile),
+                                "tile the rows or the positions");
     }
     const auto* value = std::get_if<Read>(&definition.body[1]->node);
     if (!value)
-        throw Error(scope.node.name, "stream", "needs an operand as its value", "use the micro-kernel loops");
+        throw lowering::Refused(scope.node.name, "stream", "needs an operand as its value",
+                                "use the micro-kernel loops");
 
     lowering::LeafLoops loops(scope, roles.others);
     const std::string tile = scope.names.fresh("scores_of_" + scope.node.name);

@@ -9,8 +9,8 @@
 #include "kernels/register_blocks.h"
 #include "kernels/softmax_tile.h"
 #include "kernels/unit_lanes.h"
+#include "lowering/refusal.h"
 #include "movement/call_text.h"
-#include "support/error.h"
 
 namespace tessera::kernels::stream {
 namespace {
@@ -62,7 +62,7 @@ bool adds_pairs(const lowering::LeafScope& scope, const Read& value) {
     if (scope.leaf.number(parameter::kDot) == 1) return false;
     const Definition& definition = *scope.node.definition();
     const auto refuse = [&](const std::string& problem) {
-        throw Error(scope.node.name, "dot", problem, "leave dot out");
+        throw lowering::Refused(scope.node.name, "dot", problem, "leave dot out");
     };
     const ElementType type = definition.tensors[static_cast<size_t>(value.tensor)].type;
     if (definition.weights != ElementType::kBF16 || type != ElementType::kBF16)

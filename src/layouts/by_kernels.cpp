@@ -33,12 +33,9 @@ FormCost cheapest(const LoneOperator& alone, const planner::PlannerOptions& opti
     for (planner::TimedLeaf& candidate : timed) {
         if (!candidate.why_infinite.empty()) return {.why_infinite = candidate.why_infinite};
         const plan::Nest nest{{}, {candidate.leaf}};
-        try {
-            (void)lowering::lower_kernel(input, alone.block(), {alone.block().name, nest});
-            return {.seconds = candidate.seconds, .by = plan::print(nest)};
-        } catch (const Error& refusal) {
-            why = refusal.what();
-        }
+        const auto refusal = lowering::why_no_strides(input, alone.block(), {alone.block().name, nest});
+        if (!refusal) return {.seconds = candidate.seconds, .by = plan::print(nest)};
+        why = refusal->text();
     }
     return {.why_infinite = why};
 }

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "egraph/extraction.h"
@@ -37,9 +38,12 @@ struct Search {
     std::vector<FormCost> costs;  ///< of each node of the problem, times the block's repetitions
     std::vector<std::pair<egraph::TermId, FormCost>> impossible;  ///< forms that nothing computes
     extraction::Result result;
+    std::string why_none;  ///< why no layouts were found; empty if there are
 };
 
-/// @throws Error if some operator has no form that anything computes.
+/// Nothing is chosen if some operator has no form that anything computes, or the budget ends before that.
+Search find_layouts(const Graph& graph, const plan::Plan& initial, const SearchOptions& options);
+/// The same where layouts are needed. @throws Error if some operator has no form that anything computes.
 Search search_layouts(const Graph& graph, const plan::Plan& initial, const SearchOptions& options);
 
 /// "312 e-nodes, saturated, optimal": for a report.

@@ -41,7 +41,7 @@ public:
         release_constants();
         allow_one_each();
         search_.result = extraction::extract(search_.problem.problem, options_.extraction);
-        if (search_.result.choice.empty()) throw_why_not();
+        if (search_.result.choice.empty()) search_.why_none = why_none();
         return std::move(search_);
     }
 
@@ -146,14 +146,14 @@ private:
             if (nodes.size() > 1) search_.problem.problem.at_most_one.push_back(std::move(nodes));
     }
 
-    [[noreturn]] void throw_why_not() const {
+    std::string why_none() const {
         std::string why = search_.result.status == extraction::Status::kInfeasible
                               ? "has an operator that nothing computes in any layout"
                               : "found no layouts within the search's budget";
         for (const auto& [term, cost] : search_.impossible)
             if (!rules::is_pack(egraph().op(term)))
                 why += fmt::format("\n  {}: {}", label(egraph().op(term)), cost.why_infinite);
-        throw Error(graph_.name, "layouts", why, "compile with --search-effort 0");
+        return why;
     }
 
     const Graph& graph_;
@@ -169,9 +169,16 @@ private:
 
 }  // namespace
 
-Search search_layouts(const Graph& graph, const plan::Plan& initial, const SearchOptions& options) {
+Search find_layouts(const Graph& graph, const plan::Plan& initial, const SearchOptions& options) {
     TESSERA_CHECK(options.costs.size() == initial.specialisations.size());
     return LayoutSearch(graph, initial, options).run();
+}
+
+Search search_layouts(const Graph& graph, const plan::Plan& initial, const SearchOptions& options) {
+    Search found = find_layouts(graph, initial, options);
+    if (!found.why_none.empty())
+        throw Error(graph.name, "layouts", found.why_none, "compile with --search-effort 0");
+    return found;
 }
 
 }  // namespace tessera::layouts

@@ -14,6 +14,7 @@ using movement::Index;
 class LinkBuilder {
 public:
     LinkBuilder(const LoweringInput& input, const Block& block) : storage_(input, block) {
+        out_.graph = &input.graph;
         for (const Node& node : block.nodes)
             if (storage_.plan_of(node.results.front()).place != plan::Place::kView || node.results.size() > 1)
                 nodes_.push_back(&node);
@@ -72,6 +73,7 @@ private:
             const TensorDecl& tensor = definition.tensors[static_cast<size_t>(t)];
             BlockLinks::Result result;
             result.value = value_of(node, t);
+            result.tensor = t;
             result.is_update = tensor.role == Role::kUpdate;
             result.used = iterators_in(tensor.map);
             const ValueId base = storage_.base(result.value);

@@ -25,6 +25,7 @@ struct BlockLinks {
     };
     struct Result {
         ValueId value;
+        int tensor = 0;              ///< of the definition
         std::vector<int> iterators;  ///< that write its axes; -1: the axis is written at an expression
         std::vector<bool> is_whole;  ///< the iterator runs over the whole axis
         std::vector<int> used;       ///< iterators that index it
@@ -47,6 +48,7 @@ struct BlockLinks {
             return node->definition()->iterators[static_cast<size_t>(x)].is_reduction;
         }
     };
+    const Graph* graph = nullptr;
     std::vector<Operator> operators;   ///< in the order of the block; no views
     std::vector<std::string> extents;  ///< by number, as expressions of the symbols
 

@@ -4,8 +4,8 @@
 
 #include "facts/parted_fold.h"
 #include "lowering/parts.h"
+#include "lowering/refusal.h"
 #include "plan/parts.h"
-#include "support/error.h"
 
 namespace tessera::lowering {
 
@@ -13,20 +13,20 @@ KernelDivision::KernelDivision(const plan::KernelPlan& kernel, Storage& storage)
     : kernel_(kernel), storage_(storage), parted_(parted_operator(kernel.nest, storage.block())) {
     const plan::LoopTile* loop = plan::divided_loop(kernel.nest);
     if (kernel.alone && loop) {
-        throw Error(plan::root(kernel.nest).node, loop->iterator,
-                    "is divided between the workers, but worker 0 computes it alone",
-                    "leave out @worker, or `alone = true`");
+        throw Refused(plan::root(kernel.nest).node, loop->iterator,
+                      "is divided between the workers, but worker 0 computes it alone",
+                      "leave out @worker, or `alone = true`");
     }
     if (!parted_) return;
     if (const std::string& last = plan::root(kernel.nest).node; last != parted_->name) {
-        throw Error(
+        throw Refused(
             parted_->name, loop->iterator,
             fmt::format("is a reduction that the workers divide, so {} would read parts of its result", last),
             fmt::format("end the kernel with {0}, and begin a later one with {0}[combine]", parted_->name));
     }
     if (const std::string why = facts::why_not_parted(*parted_->definition()); !why.empty()) {
-        throw Error(parted_->name, loop->iterator, "cannot be divided between the workers: " + why,
-                    "divide an iterator of the result");
+        throw Refused(parted_->name, loop->iterator, "cannot be divided between the workers: " + why,
+                      "divide an iterator of the result");
     }
     for (const ValueId result : parted_->results) storage.set_parted(result);
 }
@@ -41,17 +41,17 @@ std::string KernelDivision::kernel_name() const {
 
 void KernelDivision::check(const Node& root, const plan::LoopTile& loop, const Range& range) const {
     if (&loop != plan::divided_loop(kernel_.nest)) {
-        throw Error(root.name, loop.iterator, "is divided between the workers inside of what they divide",
-                    "leave one @worker");
+        throw Refused(root.name, loop.iterator, "is divided between the workers inside of what they divide",
+                      "leave one @worker");
     }
     const bool is_first = !kernel_.nest.loops.empty() && &loop == &kernel_.nest.loops.front();
     if (!is_first && &root != parted_) {
-        throw Error(root.name, loop.iterator, "is divided between the workers inside of other loops",
-                    "put the loop with @worker in front of all others");
+        throw Refused(root.name, loop.iterator, "is divided between the workers inside of other loops",
+                      "put the loop with @worker in front of all others");
     }
     if (!(range.begin == movement::Index(0))) {
-        throw Error(root.name, loop.iterator, "is divided between the workers inside of a loop over it",
-                    "leave one loop over it");
+        throw Refused(root.name, loop.iterator, "is divided between the workers inside of a loop over it",
+                      "leave one loop over it");
     }
 }
 
@@ -131,9 +131,9 @@ void KernelDivision::check_stays_in_part(const Node& node, const Ranges& ranges)
     for (const size_t x : divided->second) {
         // A producer that is read in two ways is computed whole.
         if (is_within(ranges[x].begin)) continue;
-        throw Error(node.name, node.definition()->iterators[x].name,
-                    "is divided between the workers, but loops further inside need all of it",
-                    "divide another iterator, or take the operator into a kernel of its own");
+        throw Refused(node.name, node.definition()->iterators[x].name,
+                      "is divided between the workers, but loops further inside need all of it",
+                      "divide another iterator, or take the operator into a kernel of its own");
     }
 }
 

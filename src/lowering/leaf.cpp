@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "lowering/refusal.h"
 #include "movement/identifier.h"
-#include "support/error.h"
 
 namespace tessera::lowering {
 
@@ -120,20 +120,20 @@ bool reads_numbers_of_i32(const TensorDecl& tensor) {
 void check_types(const Node& node, const plan::MicroKernel& kernel) {
     const Definition& definition = *node.definition();
     if (definition.accumulator != ElementType::kF32) {
-        throw Error(node.name, "acc", fmt::format("is {}", name(definition.accumulator)),
-                    "compiled code accumulates in f32 in this version");
+        throw Refused(node.name, "acc", fmt::format("is {}", name(definition.accumulator)),
+                      "compiled code accumulates in f32 in this version");
     }
     for (const TensorDecl& tensor : definition.tensors) {
         const bool is_read = tensor.role == Role::kIn || tensor.role == Role::kIndex;
         const bool is_stored =
             std::find(kernel.results.begin(), kernel.results.end(), tensor.type) != kernel.results.end();
         if (reads_numbers_of_i32(tensor)) {
-            throw Error(node.name, tensor.name, "has element type i32",
-                        "compiled code computes on f32 in this version");
+            throw Refused(node.name, tensor.name, "has element type i32",
+                          "compiled code computes on f32 in this version");
         }
         if (!is_read && !is_stored) {
-            throw Error(node.name, tensor.name, fmt::format("has element type {}", name(tensor.type)),
-                        fmt::format("the micro-kernel {} does not store it", kernel.name));
+            throw Refused(node.name, tensor.name, fmt::format("has element type {}", name(tensor.type)),
+                          fmt::format("the micro-kernel {} does not store it", kernel.name));
         }
     }
 }

@@ -34,7 +34,8 @@ public:
         : plan_(plan), storage_(input, block), division_(plan, storage_) {
         for (const plan::Leaf* leaf : plan::leaves(plan.nest)) {
             nodes_.push_back(&block.node(leaf->node));
-            plan::check_parameters(*nodes_.back()->definition(), *leaf);
+            if (const auto bad = plan::bad_parameter(*nodes_.back()->definition(), *leaf))
+                throw Refused(leaf->node, bad->name, bad->problem);
         }
     }
 
@@ -61,8 +62,8 @@ private:
 
     /// A limit that is more than a sum gets a name, so that it is computed once and the code stays readable.
     movement::Index named(const movement::Index& limit, const std::string& name, movement::Body& body) {
-        const bool is_simple = std::all_of(limit.terms().begin(), limit.terms().end(), [](const auto& entry) {
-            return entry.second.atom->kind == movement::Index::AtomKind::kVariable;
+        const bool is_simple = std::ranges::all_of(limit.terms(), [](const movement::Index::Term& term) {
+            return term.atom->kind == movement::Index::AtomKind::kVariable;
         });
         if (is_simple) return limit;
         const movement::Variable variable{names_.fresh(name), limit.bounds(),
@@ -71,117 +72,168 @@ private:
         return movement::Index::variable(variable);
     }
 
+    /// A loop of a nest, while what it has inside is lowered.
+    struct Level {
+        movement::Variable variable;
+        movement::Index begin, end;
+        int64_t step = 1;
+        bool is_lone = false;  ///< one tile holds all, so the body does not name the variable
+        bool is_divided = false;
+        movement::Body before, inside, after;
+    };
+
+    /// A nest, some of whose loops are open.
+    struct Walk {
+        const plan::Nest& nest;
+        std::vector<const Node*> nodes;  ///< in the order of execution
+        Ranges ranges;                   ///< of the root, inside the open loops
+        bool is_partial;                 ///< an open loop runs over a reduction of the root
+        std::vector<Level> levels = {};  ///< the open loops, outermost first
+
+        const Node& root() const { return *nodes.back(); }
+        const Iterator& iterator(size_t x) const { return root().definition()->iterators[x]; }
+    };
+
     movement::Body lower_nest(const plan::Nest& nest, Ranges ranges, bool is_partial) {
-        const std::vector<const plan::Leaf*> all = plan::leaves(nest);
-        std::vector<const Node*> nodes;
-        for (const plan::Leaf* leaf : all) nodes.push_back(&storage_.block().node(leaf->node));
-        const Node& root_node = *nodes.back();
-        const Definition& definition = *root_node.definition();
+        const LoopsAround outer = around_;
+        Walk walk{nest, {}, std::move(ranges), is_partial};
+        for (const plan::Leaf* leaf : plan::leaves(nest))
+            walk.nodes.push_back(&storage_.block().node(leaf->node));
+        if (&nest == &plan_.nest) division_.begin_whole(walk.nodes, walk.ranges);
+        for (const plan::LoopTile& loop : nest.loops) open(loop, walk);
+        set_tiles(walk.nodes, walk.ranges, nest);
+        movement::Body body = lower_children(walk);
+        around_ = outer;
+        return closed(std::move(walk.levels), std::move(body));
+    }
 
-        // Loops, outermost first; a Body for each depth is put together on the way out.
-        struct Open {
-            movement::Variable variable;
-            movement::Index begin, end;
-            int64_t step;
-            bool is_lone;  ///< one tile holds all, so the body does not name the variable
-            bool is_divided = false;
-            movement::Body before, inside, after;
-        };
-        std::vector<Open> open;
-        const size_t outer_loops = open_loops_.size();
-        const int outer_stopped_loops = stopped_loops_;
-        if (&nest == &plan_.nest) division_.begin_whole(nodes, ranges);
-        for (const plan::LoopTile& loop : nest.loops) {
-            const int x = definition.iterator(loop.iterator);
-            if (x < 0) {
-                throw Error(root_node.name, loop.iterator, "is no iterator of the nest's last operator");
-            }
-            const std::string name = movement::iterator_identifier(loop.iterator);
-            Range& range = ranges[static_cast<size_t>(x)];
-            Open level;
-            const bool is_reduction = definition.iterators[static_cast<size_t>(x)].is_reduction;
-            if (loop.is_divided) division_.check(root_node, loop, range);
-            if (is_reduction && !is_partial) {
-                if (!plan::root(nest).kernel->tiles_reductions) {
-                    throw Error(root_node.name, loop.iterator,
-                                "is a reduction, and the micro-kernel cannot fold tiles of it");
-                }
-                const LeafScope here{root_node, plan::root(nest), ranges, false, storage_, nodes_, names_};
-                if (definition.tensors[static_cast<size_t>(definition.results().front())].role ==
-                    Role::kOut) {
-                    // A scattered result starts from what fill_gaps stored.
-                    if (sets_all_elements(definition)) level.before = lower_identity(here);
-                    if (&root_node != division_.parted()) level.after = lower_post(here);
-                }
-                is_partial = true;
-            }
-            movement::Index end = range.end;
-            if (is_reduction || may_skip(root_node)) {
-                for (const movement::Index& bound : bounds_by_predicate(root_node, x, ranges, storage_))
-                    end = movement::min(end, bound);
-            }
-            const bool is_stopped = !(end == range.end);
-            if (is_stopped) ++stopped_loops_;
-            const int64_t tile = std::min(loop.tile, std::max<int64_t>(range.largest, 1));
-            // Parts of workers begin at whole tiles, also behind the end.
-            const int64_t step = loop.is_divided && storage_.input().plan.workers > 1 ? loop.tile : tile;
-            const int64_t divisor = range.begin.divisor();
-            level.variable = {
-                names_.fresh(name + "_tile"),
-                {range.begin.bounds().low, std::max(range.begin.bounds().low, range.end.bounds().high - 1)},
-                divisor == 0 ? step : std::gcd(divisor, step)};
-            level.begin = range.begin;
-            level.is_divided = loop.is_divided && storage_.input().plan.workers > 1;
-            if (level.is_divided) level.begin = storage_.input().worker() * movement::Index(loop.tile);
-            const auto stride = checked_mul(loop.tile, storage_.input().plan.workers);
-            if (level.is_divided && !stride) {
-                throw Error(root_node.name, loop.iterator,
-                            fmt::format("is divided in tiles of {} between {} workers, which exceeds 64 bits",
-                                        loop.tile, storage_.input().plan.workers),
-                            "choose a smaller tile");
-            }
-            end = named(end, name + "_stop", level.before);
-            level.end = end;
-            level.step = level.is_divided ? *stride : tile;
-            level.is_lone = range.largest <= tile;
-            const movement::Index start =
-                level.is_lone ? range.begin : movement::Index::variable(level.variable);
-            if (!level.is_lone) open_loops_.push_back(level.variable.name);
-            if (!level.is_lone && !is_reduction && is_partial) check_folds_once(root_node, x);
-            // A tile that always fits keeps its constant extent.
-            const bool divides = (range.end - range.begin).divisor() % tile == 0 && end == range.end;
-            const movement::Index next = start + movement::Index(tile);
-            const std::optional<movement::Index> covered = is_stopped ? std::nullopt : range.covered;
-            range = {
-                start,
-                divides || tile == 1 ? next : named(movement::min(next, end), name + "_end", level.inside),
-                tile, covered};
-            if (loop.is_divided) {
-                division_.begin_part(nodes, ranges, level.variable.name, level.is_lone);
-            } else {
-                division_.enter(level.variable.name, level.begin);
-            }
-            open.push_back(std::move(level));
+    void open(const plan::LoopTile& loop, Walk& walk) {
+        const size_t x = iterator_of(loop, walk.root());
+        Range& range = walk.ranges[x];
+        const bool is_reduction = walk.iterator(x).is_reduction;
+        Level level;
+        if (loop.is_divided) division_.check(walk.root(), loop, range);
+        if (is_reduction && !walk.is_partial) begin_fold(loop, walk, level);
+        const movement::Index stop = stop_of(walk, x);
+        const bool is_stopped = !(stop == range.end);
+        if (is_stopped) ++around_.stopped;
+        set_trips(loop, walk, x, stop, level);
+        if (!level.is_lone) {
+            around_.variables.push_back(level.variable.name);
+            if (!is_reduction && walk.is_partial)
+                check_folds_once(walk.root(), static_cast<int>(x), storage_);
         }
+        range = range_of_trip(loop, range, level);
+        if (is_stopped) range.covered = std::nullopt;
+        if (loop.is_divided) {
+            division_.begin_part(walk.nodes, walk.ranges, level.variable.name, level.is_lone);
+        } else {
+            division_.enter(level.variable.name, level.begin);
+        }
+        walk.levels.push_back(std::move(level));
+    }
 
-        set_tiles(nodes, ranges, nest);
-        const std::map<const Node*, Ranges> needed = required_ranges(nodes, ranges, storage_);
+    static size_t iterator_of(const plan::LoopTile& loop, const Node& root) {
+        const int x = root.definition()->iterator(loop.iterator);
+        if (x < 0) throw Refused(root.name, loop.iterator, "is no iterator of the nest's last operator");
+        return static_cast<size_t>(x);
+    }
+
+    /// The results start from the identity before the outermost loop over the reduction, and get their
+    /// post-expression behind it.
+    void begin_fold(const plan::LoopTile& loop, Walk& walk, Level& level) {
+        const plan::Leaf& root = plan::root(walk.nest);
+        const Definition& definition = *walk.root().definition();
+        if (!root.kernel->tiles_reductions) {
+            throw Refused(walk.root().name, loop.iterator,
+                          "is a reduction, and the micro-kernel cannot fold tiles of it");
+        }
+        const LeafScope here{walk.root(), root, walk.ranges, false, storage_, nodes_, names_};
+        if (definition.tensors[static_cast<size_t>(definition.results().front())].role == Role::kOut) {
+            // A scattered result starts from what fill_gaps stored.
+            if (sets_all_elements(definition)) level.before = lower_identity(here);
+            if (&walk.root() != division_.parted()) level.after = lower_post(here);
+        }
+        walk.is_partial = true;
+    }
+
+    /// Where the loop over iterator x of the root ends: a predicate may end it before the range does.
+    movement::Index stop_of(const Walk& walk, size_t x) {
+        movement::Index stop = walk.ranges[x].end;
+        if (walk.iterator(x).is_reduction || may_skip(walk.root())) {
+            for (const movement::Index& bound :
+                 bounds_by_predicate(walk.root(), static_cast<int>(x), walk.ranges, storage_))
+                stop = movement::min(stop, bound);
+        }
+        return stop;
+    }
+
+    /// Variable, begin, end and step of the loop over iterator x of the root.
+    void set_trips(const plan::LoopTile& loop, const Walk& walk, size_t x, const movement::Index& stop,
+                   Level& level) {
+        const Range& range = walk.ranges[x];
+        const int64_t workers = storage_.input().plan.workers;
+        const int64_t tile = tile_of(loop, range);
+        level.is_divided = loop.is_divided && workers > 1;
+        // Parts of workers begin at whole tiles, also behind the end.
+        const int64_t grain = level.is_divided ? loop.tile : tile;
+        const int64_t divisor = range.begin.divisor();
+        const std::string name = movement::iterator_identifier(loop.iterator);
+        level.variable = {
+            names_.fresh(name + "_tile"),
+            {range.begin.bounds().low, std::max(range.begin.bounds().low, range.end.bounds().high - 1)},
+            divisor == 0 ? grain : std::gcd(divisor, grain)};
+        level.begin = level.is_divided ? storage_.input().worker() * movement::Index(loop.tile) : range.begin;
+        const auto stride = checked_mul(loop.tile, workers);
+        if (level.is_divided && !stride) {
+            throw Refused(walk.root().name, loop.iterator,
+                          fmt::format("is divided in tiles of {} between {} workers, which exceeds 64 bits",
+                                      loop.tile, workers),
+                          "choose a smaller tile");
+        }
+        level.end = named(stop, name + "_stop", level.before);
+        level.step = level.is_divided ? *stride : tile;
+        level.is_lone = range.largest <= tile;
+    }
+
+    static int64_t tile_of(const plan::LoopTile& loop, const Range& range) {
+        return std::min(loop.tile, std::max<int64_t>(range.largest, 1));
+    }
+
+    /// The values of the iterator in one trip of a loop over this range.
+    Range range_of_trip(const plan::LoopTile& loop, const Range& range, Level& level) {
+        const int64_t tile = tile_of(loop, range);
+        const movement::Index start = level.is_lone ? range.begin : movement::Index::variable(level.variable);
+        const movement::Index next = start + movement::Index(tile);
+        // A tile that always fits keeps its constant extent.
+        const bool divides = (range.end - range.begin).divisor() % tile == 0 && level.end == range.end;
+        if (divides || tile == 1) return {start, next, tile, range.covered};
+        const std::string name = movement::iterator_identifier(loop.iterator) + "_end";
+        return {start, named(movement::min(next, level.end), name, level.inside), tile, range.covered};
+    }
+
+    /// What stands inside of the nest's loops.
+    movement::Body lower_children(const Walk& walk) {
+        const Node& root = walk.root();
+        const std::map<const Node*, Ranges> needed = required_ranges(walk.nodes, walk.ranges, storage_);
         movement::Body body;
-        for (const auto& child : nest.children) {
-            if (const auto* inner = std::get_if<plan::Nest>(&child)) {
-                const Node& inner_root = storage_.block().node(plan::root(*inner).node);
-                if (&inner_root != &root_node) check_part(inner_root, needed.at(&inner_root));
-                check_hidden(*inner, nodes_, storage_);
-                append(body,
-                       lower_nest(*inner, needed.at(&inner_root), is_partial && &inner_root == &root_node));
-            } else {
-                const plan::Leaf& leaf = std::get<plan::Leaf>(child);
-                const Node& node = storage_.block().node(leaf.node);
-                if (&node != &root_node) check_part(node, needed.at(&node));
-                append(body, lower_leaf(leaf, node, needed.at(&node), is_partial && &node == &root_node));
-            }
+        for (const auto& child : walk.nest.children) {
+            const auto* inner = std::get_if<plan::Nest>(&child);
+            const plan::Leaf& leaf = inner ? plan::root(*inner) : std::get<plan::Leaf>(child);
+            const Node& node = storage_.block().node(leaf.node);
+            const Ranges& ranges = needed.at(&node);
+            const bool is_partial = walk.is_partial && &node == &root;
+            if (&node != &root) check_part(node, ranges, around_, storage_);
+            if (inner) check_hidden(*inner, nodes_, storage_);
+            append(body, inner ? lower_nest(*inner, ranges, is_partial)
+                               : lower_leaf(leaf, node, ranges, is_partial));
         }
-        for (auto level = open.rbegin(); level != open.rend(); ++level) {
+        return body;
+    }
+
+    /// The body with the loops around it.
+    static movement::Body closed(std::vector<Level> levels, movement::Body body) {
+        for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
             movement::Body outer = std::move(level->before);
             append(level->inside, std::move(body));
             body = std::move(level->inside);
@@ -195,8 +247,6 @@ private:
             append(outer, std::move(level->after));
             body = std::move(outer);
         }
-        open_loops_.resize(outer_loops);
-        stopped_loops_ = outer_stopped_loops;
         return body;
     }
 
@@ -213,62 +263,6 @@ private:
         if (definition.tensors[static_cast<size_t>(result)].role == Role::kUpdate) return true;
         if (definition.monoid == Monoid::kNone && !is_tile(value_of(node, result))) return true;  // fill_gaps
         return readers_imply_predicate(node, nodes_, storage_);
-    }
-
-    /// A producer computes the part that the rest of a nest reads. This part must be the whole if others read
-    /// it too, and no element may be computed twice if the second time would start from the first result.
-    void check_part(const Node& node, const Ranges& ranges) const {
-        const Definition& definition = *node.definition();
-        const std::vector<movement::Index> extents = iterator_extents(node, storage_.input());
-        for (const int t : definition.results()) {
-            const TensorDecl& result = definition.tensors[static_cast<size_t>(t)];
-            const ValueId value = value_of(node, t);
-            if (!is_tile(value) && stopped_loops_ > 0) {
-                throw Error(node.name, storage_.input().graph[value].name,
-                            "is stored whole, but stands in a loop that a predicate of the nest's last "
-                            "operator ends early",
-                            "place it as a tile, or take the operator out of that loop");
-            }
-            bool folds_into_memory = result.role == Role::kUpdate && definition.monoid != Monoid::kNone;
-            for (const int x : iterators_in(result.map)) {
-                const auto at = static_cast<size_t>(x);
-                if (definition.iterators[at].is_reduction) {
-                    folds_into_memory = true;
-                } else if (!is_tile(value) && !(ranges[at].covered && *ranges[at].covered == extents[at])) {
-                    throw Error(
-                        node.name, storage_.input().graph[value].name,
-                        fmt::format("is stored whole, but this kernel may compute a part of it along {}",
-                                    definition.iterators[at].name),
-                        "place it as a tile, or take the operator into a kernel of its own");
-                }
-            }
-            if (!is_tile(value)) check_product(node, value, ranges);
-            const bool is_replaced =
-                result.role == Role::kOut && storage_.plan_of(value).place == plan::Place::kInPlace;
-            for (const std::string& loop : open_loops_) {
-                if (!is_replaced && !folds_into_memory) break;
-                if (std::any_of(ranges.begin(), ranges.end(),
-                                [&](const Range& r) { return r.begin.uses(loop); }))
-                    continue;
-                throw Error(
-                    node.name, storage_.input().graph[value].name,
-                    fmt::format("is made from what it replaces, but every trip of the loop {} makes it again",
-                                loop),
-                    "give it storage of its own, or take the operator out of that loop");
-            }
-        }
-    }
-
-    /// One loop that moves the ranges of two iterators, as below a reader of a diagonal, reaches each value
-    /// of both, but not each pair.
-    void check_product(const Node& node, ValueId value, const Ranges& ranges) const {
-        for (const std::string& loop : open_loops_) {
-            if (std::ranges::count_if(ranges, [&](const Range& r) { return r.begin.uses(loop); }) < 2)
-                continue;
-            throw Error(node.name, storage_.input().graph[value].name,
-                        fmt::format("is stored whole, but two of its axes follow the loop {}", loop),
-                        "place it as a tile, or take the operator into a kernel of its own");
-        }
     }
 
     movement::Body lower_leaf(const plan::Leaf& leaf, const Node& node, const Ranges& ranges,
@@ -328,21 +322,34 @@ private:
     KernelDivision division_;
     Names names_;
     std::vector<const Node*> nodes_;
-    std::vector<std::string>
-        open_loops_;         ///< variables of the loops around the current place that have several trips
-    int stopped_loops_ = 0;  ///< loops around the current place that a predicate ends, maybe at once
+    LoopsAround around_;  ///< the current place
 };
 
 }  // namespace
 
-movement::Kernel lower_kernel(const LoweringInput& input, const Block& block,
-                              const plan::KernelPlan& kernel) {
+LoweredKernel lowered_kernel(const LoweringInput& input, const Block& block, const plan::KernelPlan& kernel) {
     try {
         return KernelLowering(input, block, kernel).lower();
+    } catch (const Refused& refused) {
+        return Refusal{refused.where, refused.entity, refused.problem, refused.advice};
     } catch (const movement::IndexOverflow& overflow) {
-        throw Error(plan::root(kernel.nest).node, plan::print(kernel.nest), overflow.problem,
-                    overflow.advice);
+        return Refusal{plan::root(kernel.nest).node, plan::print(kernel.nest), overflow.problem,
+                       overflow.advice};
     }
+}
+
+std::optional<Refusal> why_no_strides(const LoweringInput& input, const Block& block,
+                                      const plan::KernelPlan& kernel) {
+    LoweredKernel lowered = lowered_kernel(input, block, kernel);
+    if (auto* refusal = std::get_if<Refusal>(&lowered)) return std::move(*refusal);
+    return std::nullopt;
+}
+
+movement::Kernel lower_kernel(const LoweringInput& input, const Block& block,
+                              const plan::KernelPlan& kernel) {
+    LoweredKernel lowered = lowered_kernel(input, block, kernel);
+    if (const auto* refusal = std::get_if<Refusal>(&lowered)) throw refusal->error();
+    return std::get<movement::Kernel>(std::move(lowered));
 }
 
 movement::Program lower(const Graph& graph, const plan::Plan& plan,

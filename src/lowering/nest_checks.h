@@ -1,19 +1,25 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
-#include "lowering/storage.h"
-#include "plan/plan.h"
+#include "lowering/ranges.h"
+#include "plan/nest.h"
 
-/// What a nest may not do that only its structure shows.
+/// The rules of nests (nest_rules.h), asked of symbolic ranges. All throw Refused where one is broken.
 namespace tessera::lowering {
 
-/// Inside a loop over the reduction every trip folds into the present results, so a result that iterator x
-/// does not index would fold the same tile in every trip over x. @throws Error for such a result
-void check_folds_once(const Node& node, int x);
+/// The loops around a place in a nest.
+struct LoopsAround {
+    std::vector<std::string> variables;  ///< of those that have several trips, outermost first
+    int stopped = 0;                     ///< how many a predicate ends, maybe at once
+};
 
-/// Behind an inner nest only the results of its root are known whole. @throws Error if another operator of
-/// the kernel reads one of the others
+void check_part(const Node& node, const Ranges& ranges, const LoopsAround& around, const Storage& storage);
+
+/// @param x the iterator of a loop inside a loop over the reduction
+void check_folds_once(const Node& node, int x, const Storage& storage);
+
 void check_hidden(const plan::Nest& inner, const std::vector<const Node*>& kernel, const Storage& storage);
 
 }  // namespace tessera::lowering

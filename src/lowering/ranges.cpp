@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "lowering/nest_rules.h"
 #include "support/error.h"
 
 namespace tessera::lowering {
@@ -23,8 +24,9 @@ std::vector<movement::Index> as_variables(const Node& node, const LoweringInput&
 /// The iterator that the component is, or nothing.
 std::optional<size_t> single_iterator(const movement::Index& component) {
     if (component.constant() != 0 || component.terms().size() != 1) return std::nullopt;
-    const auto& [name, term] = *component.terms().begin();
-    if (term.coefficient != 1 || name[0] != '#') return std::nullopt;
+    const movement::Index::Term& term = component.terms().front();
+    const std::string& name = term.atom->variable.name;
+    if (term.coefficient != 1 || !name.starts_with('#')) return std::nullopt;
     return static_cast<size_t>(std::stoul(name.substr(1)));
 }
 
@@ -40,32 +42,101 @@ bool same_range(const Range& a, const Range& b) {
     return a.begin == b.begin && a.end == b.end;
 }
 
-/// Axis by axis, the part of `target` that one access of `reader` needs.
-std::vector<Range> needed_by(const Node& reader, const Ranges& ranges, ValueId value,
-                             const std::vector<ExprPtr>& coordinates, ValueId target, Storage& storage) {
-    const std::vector<movement::Index> variables = as_variables(reader, storage.input());
-    std::vector<movement::Index> at;
-    for (const ExprPtr& c : coordinates) at.push_back(to_index(c, reader, variables, storage));
-    const Resolved resolved = storage.resolve(value, std::move(at));
-    const Ranges whole = whole_ranges(reader, storage.input());
-    const std::vector<movement::Index> extents = storage.extents(target);
-    std::vector<Range> region;
-    for (size_t axis = 0; axis < extents.size(); ++axis) {
-        const movement::Index& component = resolved.coordinates[axis];
-        if (const auto x = single_iterator(component);
-            x && *x < ranges.size() && runs_inside(whole[*x].end, extents[axis])) {
-            region.push_back(ranges[*x]);
-        } else if (!uses_any_refined(component, ranges, whole)) {
-            region.push_back({movement::Index(0), extents[axis], extents[axis].bounds().high, extents[axis]});
-        } else {
-            throw Error(reader.name, storage.input().graph[target].name,
-                        fmt::format("axis {} is read at {}, which is not one tiled iterator inside of it",
-                                    axis, component.text()),
-                        "leave those iterators whole, or take the operators into kernels of their own");
+/// Follows one tile of the last operator backwards.
+class NeededBackwards {
+public:
+    NeededBackwards(const std::vector<const Node*>& nodes, Storage& storage)
+        : nodes_(nodes), storage_(storage) {}
+
+    NeededRanges run(const Ranges& root_ranges) {
+        needed_.of[nodes_.back()] = root_ranges;
+        for (size_t p = nodes_.size() - 1; p-- > 0 && !needed_.refusal;) add_producer(p);
+        return std::move(needed_);
+    }
+
+private:
+    void add_producer(size_t p) {
+        const Node& producer = *nodes_[p];
+        Ranges ranges = whole_ranges(producer, storage_.input());
+        std::vector<bool> is_known(ranges.size());
+        for (const int t : producer.definition()->results()) {
+            const ValueId made = storage_.base(value_of(producer, t));
+            const bool has_own_axes = storage_.replaced(value_of(producer, t)) == made;
+            for (size_t r = p + 1; r < nodes_.size(); ++r) {
+                const Node& reader = *nodes_[r];
+                const Definition& d = *reader.definition();
+                for (int o = 0; o < static_cast<int>(d.tensors.size()); ++o) {
+                    const Role role = d.tensors[static_cast<size_t>(o)].role;
+                    if (role == Role::kOut || role == Role::kUpdate) continue;
+                    if (!(storage_.base(value_of(reader, o)) == made)) continue;
+                    if (!has_own_axes)
+                        return refuse({NestRule::kHasOwnAxes, &producer, value_of(producer, t)});
+                    for (const auto& coordinates : accesses(d, o)) {
+                        const std::vector<Range> region = needed_by(reader, o, coordinates, made);
+                        if (needed_.refusal) return;
+                        add_access(producer, t, region, ranges, is_known);
+                        if (needed_.refusal) return;
+                    }
+                }
+            }
+        }
+        needed_.of[&producer] = std::move(ranges);
+    }
+
+    /// Result t of the producer is needed in this region, too.
+    void add_access(const Node& producer, int t, const std::vector<Range>& region, Ranges& ranges,
+                    std::vector<bool>& is_known) {
+        const ValueId made = storage_.base(value_of(producer, t));
+        const auto& map = producer.definition()->tensors[static_cast<size_t>(t)].map;
+        for (size_t axis = 0; axis < region.size(); ++axis) {
+            const auto* x = std::get_if<IteratorRef>(&map[axis]->node);
+            if (!x) return refuse({NestRule::kWrittenAtIterators, &producer, made});
+            const auto at = static_cast<size_t>(x->index);
+            if (!(iterator_extents(producer, storage_.input())[at] == storage_.extents(made)[axis]))
+                return refuse({NestRule::kWrittenWhole, &producer, made, -1, axis});
+            if (is_known[at] && !same_range(ranges[at], region[axis])) {
+                ranges[at] = whole_ranges(producer, storage_.input())[at];
+            } else if (!is_known[at]) {
+                ranges[at] = region[axis];
+            }
+            is_known[at] = true;
         }
     }
-    return region;
-}
+
+    /// Axis by axis, the part of `target` that one access of operand o of the reader needs.
+    std::vector<Range> needed_by(const Node& reader, int o, const std::vector<ExprPtr>& coordinates,
+                                 ValueId target) {
+        const Ranges& ranges = needed_.of.at(&reader);
+        const std::vector<movement::Index> variables = as_variables(reader, storage_.input());
+        std::vector<movement::Index> at;
+        for (const ExprPtr& c : coordinates) at.push_back(to_index(c, reader, variables, storage_));
+        const Resolved resolved = storage_.resolve(value_of(reader, o), std::move(at));
+        const Ranges whole = whole_ranges(reader, storage_.input());
+        const std::vector<movement::Index> extents = storage_.extents(target);
+        std::vector<Range> region;
+        for (size_t axis = 0; axis < extents.size(); ++axis) {
+            const movement::Index& component = resolved.coordinates[axis];
+            if (const auto x = single_iterator(component);
+                x && *x < ranges.size() && runs_inside(whole[*x].end, extents[axis])) {
+                region.push_back(ranges[*x]);
+            } else if (!uses_any_refined(component, ranges, whole)) {
+                region.push_back(
+                    {movement::Index(0), extents[axis], extents[axis].bounds().high, extents[axis]});
+            } else {
+                const std::string read_at = component.text();
+                refuse({NestRule::kReadAtIterators, &reader, target, -1, axis, &reader, read_at});
+                break;
+            }
+        }
+        return region;
+    }
+
+    void refuse(const BrokenRule& broken) { needed_.refusal = refusal(broken, storage_.input().graph); }
+
+    const std::vector<const Node*>& nodes_;  ///< in the order of execution
+    Storage& storage_;
+    NeededRanges needed_;
+};
 
 }  // namespace
 
@@ -80,66 +151,16 @@ bool runs_inside(const movement::Index& iterator_extent, const movement::Index& 
     return iterator_extent == axis_extent || (axis_extent - iterator_extent).bounds().low >= 0;
 }
 
+NeededRanges needed_ranges(const std::vector<const Node*>& nodes, const Ranges& root_ranges,
+                           Storage& storage) {
+    return NeededBackwards(nodes, storage).run(root_ranges);
+}
+
 std::map<const Node*, Ranges> required_ranges(const std::vector<const Node*>& nodes,
                                               const Ranges& root_ranges, Storage& storage) {
-    std::map<const Node*, Ranges> result;
-    result[nodes.back()] = root_ranges;
-    for (size_t p = nodes.size() - 1; p-- > 0;) {
-        const Node& producer = *nodes[p];
-        const Definition& definition = *producer.definition();
-        Ranges ranges = whole_ranges(producer, storage.input());
-        std::vector<bool> is_known(ranges.size());
-        for (const int t : definition.results()) {
-            const ValueId made = storage.base(value_of(producer, t));
-            const bool has_own_axes = storage.replaced(value_of(producer, t)) == made;
-            for (size_t r = p + 1; r < nodes.size(); ++r) {
-                const Node& reader = *nodes[r];
-                const Definition& d = *reader.definition();
-                for (int o = 0; o < static_cast<int>(d.tensors.size()); ++o) {
-                    const Role role = d.tensors[static_cast<size_t>(o)].role;
-                    if (role == Role::kOut || role == Role::kUpdate) continue;
-                    if (!(storage.base(value_of(reader, o)) == made)) continue;
-                    if (!has_own_axes) {
-                        throw Error(
-                            producer.name, storage.input().graph[value_of(producer, t)].name,
-                            "takes over a view, so it cannot be computed by tiles",
-                            "give it storage of its own, or take the operator into a kernel of its own");
-                    }
-                    for (const auto& coordinates : accesses(d, o)) {
-                        const auto region = needed_by(reader, result.at(&reader), value_of(reader, o),
-                                                      coordinates, made, storage);
-                        for (size_t axis = 0; axis < region.size(); ++axis) {
-                            const auto* x = std::get_if<IteratorRef>(
-                                &definition.tensors[static_cast<size_t>(t)].map[axis]->node);
-                            if (!x) {
-                                throw Error(producer.name, storage.input().graph[made].name,
-                                            "is not written at one iterator an axis, so it cannot be "
-                                            "computed by tiles",
-                                            "take the operator into a kernel of its own");
-                            }
-                            const auto at = static_cast<size_t>(x->index);
-                            if (!(iterator_extents(producer, storage.input())[at] ==
-                                  storage.extents(made)[axis])) {
-                                throw Error(producer.name, storage.input().graph[made].name,
-                                            fmt::format("axis {} is longer than what is written, so it "
-                                                        "cannot be computed by tiles",
-                                                        axis),
-                                            "take the operator into a kernel of its own");
-                            }
-                            if (is_known[at] && !same_range(ranges[at], region[axis])) {
-                                ranges[at] = whole_ranges(producer, storage.input())[at];
-                            } else if (!is_known[at]) {
-                                ranges[at] = region[axis];
-                            }
-                            is_known[at] = true;
-                        }
-                    }
-                }
-            }
-        }
-        result[&producer] = std::move(ranges);
-    }
-    return result;
+    NeededRanges needed = needed_ranges(nodes, root_ranges, storage);
+    if (needed.refusal) throw Refused(*needed.refusal);
+    return std::move(needed.of);
 }
 
 std::vector<Range> region_of(const Node& node, ValueId result, const Ranges& ranges) {

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <vector>
 
+#include "lowering/refusal.h"
 #include "lowering/storage.h"
 
 /// Which iterations of each operator of a kernel one tile needs: the backward propagation of a tile through
@@ -19,9 +21,16 @@ Ranges whole_ranges(const Node& node, const LoweringInput& input);
 /// iterator would make elements that the axis does not have.
 bool runs_inside(const movement::Index& iterator_extent, const movement::Index& axis_extent);
 
+struct NeededRanges {
+    std::map<const Node*, Ranges> of;
+    std::optional<Refusal> refusal = {};  ///< of a node that cannot be computed by tiles
+};
+
 /// The iterations of each node (in the order of execution) that the later ones need, if the last one runs
-/// over `root_ranges`. @throws Error where a node cannot be computed by tiles, because it is read in another
-/// shape.
+/// over `root_ranges`. A node that is read in another shape cannot be computed by tiles.
+NeededRanges needed_ranges(const std::vector<const Node*>& nodes, const Ranges& root_ranges,
+                           Storage& storage);
+/// The same where lowering needs them. @throws Refused
 std::map<const Node*, Ranges> required_ranges(const std::vector<const Node*>& nodes,
                                               const Ranges& root_ranges, Storage& storage);
 

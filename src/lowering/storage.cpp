@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "lowering/refusal.h"
 #include "movement/identifier.h"
 #include "support/error.h"
 
@@ -52,9 +53,9 @@ movement::Index dim_index(const Dim& dim, const LoweringInput& input) {
 int64_t constant_divisor(const ExprPtr& expr, const movement::Index& divisor, const Definition& definition) {
     const auto constant = divisor.as_constant();
     if (!constant)
-        throw Error(definition.name, print(definition, expr), "divides by a symbol",
-                    "compiled code needs constant divisors");
-    if (*constant == 0) throw Error(definition.name, print(definition, expr), "divides by zero");
+        throw Refused(definition.name, print(definition, expr), "divides by a symbol",
+                      "compiled code needs constant divisors");
+    if (*constant == 0) throw Refused(definition.name, print(definition, expr), "divides by zero");
     return *constant;
 }
 
@@ -70,7 +71,7 @@ movement::Index constant_index(const ExprPtr& expr, const Definition& definition
             input.symbols.at(definition.dims[static_cast<size_t>(d->index)].name));
     }
     const auto* call = std::get_if<Apply>(&expr->node);
-    if (!call) throw Error(definition.name, print(definition, expr), "is not an integer expression");
+    if (!call) throw Refused(definition.name, print(definition, expr), "is not an integer expression");
     switch (call->function) {
         case Function::kAdd:
             return argument(*call, 0) + argument(*call, 1);
@@ -91,7 +92,7 @@ movement::Index constant_index(const ExprPtr& expr, const Definition& definition
                                                     : movement::floor_div(argument(*call, 0), divisor);
         }
         default:
-            throw Error(definition.name, print(definition, expr), "is not an integer expression");
+            throw Refused(definition.name, print(definition, expr), "is not an integer expression");
     }
 }
 
@@ -142,7 +143,7 @@ movement::Index to_index(const ExprPtr& expr, const Node& node, const std::vecto
             default:
                 break;
         }
-        throw Error(node.name, print(definition, expr), "is not an integer expression");
+        throw Refused(node.name, print(definition, expr), "is not an integer expression");
     }
     return constant_index(expr, definition, storage.input());
 }
@@ -289,9 +290,9 @@ movement::Address Storage::locate(ValueId value, const std::vector<movement::Ind
 int64_t Storage::bytes_of(const movement::Index& elements, int64_t bits, const std::string& value) const {
     const int64_t count = elements.bounds().high;
     if (count > plan::kMostBytes * 8 / bits)
-        throw Error("", value,
-                    fmt::format("may have {} elements, more than {} bytes hold", count, plan::kMostBytes),
-                    "choose smaller tiles and lanes");
+        throw Refused("", value,
+                      fmt::format("may have {} elements, more than {} bytes hold", count, plan::kMostBytes),
+                      "choose smaller tiles and lanes");
     return (count * bits + 7) / 8;
 }
 

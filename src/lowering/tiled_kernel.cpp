@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <fmt/core.h>
-
 namespace tessera::lowering {
 namespace {
 
@@ -33,13 +31,12 @@ private:
     };
     Part& part(int o) { return parts_[static_cast<size_t>(o)]; }
     const BlockLinks::Operator& op(int o) const { return links_.operators[static_cast<size_t>(o)]; }
-    const std::string& name(int o) const { return op(o).node->name; }
-    const std::string& iterator(int o, int x) const {
+    std::string_view iterator(int o, int x) const {
         return op(o).node->definition()->iterators[static_cast<size_t>(x)].name;
     }
-    bool has_failed() const { return !out_.problem.empty(); }
-    void fail(std::string why) {
-        if (out_.problem.empty()) out_.problem = std::move(why);
+    bool has_failed() const { return out_.broken.has_value(); }
+    void fail(const BrokenRule& broken) {
+        if (!out_.broken) out_.broken = broken;
     }
 
     void make_whole(int o, PartRanges& ranges) const {
@@ -121,19 +118,19 @@ private:
     void need(int producer, int reader, const BlockLinks::Access& access) {
         Part& of_producer = part(producer);
         const BlockLinks::Result& result = op(producer).results[static_cast<size_t>(access.result)];
-        if (result.is_in_view) return fail(fmt::format("{} takes over a view", name(producer)));
+        const Node* const made_by = op(producer).node;
+        if (result.is_in_view) return fail({NestRule::kHasOwnAxes, made_by, result.value});
         const PartRanges& of_reader = part(reader).ranges;
         for (size_t axis = 0; axis < access.axes.size(); ++axis) {
             const BlockLinks::Axis& read = access.axes[axis];
             for (const int x : read.mixed)
                 if (is_refined(of_reader[static_cast<size_t>(x)]))
-                    return fail(fmt::format("{} reads axis {} of {} at an expression of {}, which is tiled",
-                                            name(reader), axis, name(producer), iterator(reader, x)));
+                    return fail(
+                        {NestRule::kReadAtIterators, made_by, result.value, x, axis, op(reader).node});
             const int x = result.iterators[axis];
-            if (x < 0 || !result.is_whole[axis])
-                return fail(
-                    fmt::format("{} does not write axis {} of its result at one iterator over all of it",
-                                name(producer), axis));
+            if (x < 0) return fail({NestRule::kWrittenAtIterators, made_by, result.value});
+            if (!result.is_whole[axis])
+                return fail({NestRule::kWrittenWhole, made_by, result.value, -1, axis});
             const auto at = static_cast<size_t>(x);
             PartRange range{-1, op(producer).largest[at], op(producer).extent[at]};
             const PartRange whole_axis = range;
@@ -145,45 +142,40 @@ private:
         }
     }
 
-    /// Inside a loop over the reduction every trip folds into the present results, so a result that iterator
-    /// x does not index would fold the same tile in every trip over x.
     void check_folds_once(int o, int x) {
         for (const BlockLinks::Result& result : op(o).results)
-            if (std::ranges::find(result.used, x) == result.used.end())
-                fail(fmt::format("{} would fold the same again in every trip over {}", name(o),
-                                 iterator(o, x)));
+            if (const auto broken = broken_fold(*op(o).node, result.value, result.used, x)) fail(*broken);
     }
 
-    /// A producer's part must be the whole if others read it too, and no element may be computed twice if the
-    /// second time would start from the first result.
-    void check_part(int o, const PartRanges& ranges) {
-        const bool is_tile = is_tile_[static_cast<size_t>(o)];
-        for (const BlockLinks::Result& result : op(o).results) {
-            if (!is_tile && stopped_ > 0)
-                return fail(
-                    fmt::format("{} is stored whole, but a predicate may end a loop around it", name(o)));
-            bool folds_into_memory = result.is_update && op(o).node->definition()->monoid != Monoid::kNone;
-            for (const int x : result.used) {
-                const auto at = static_cast<size_t>(x);
-                if (op(o).is_reduction(x)) {
-                    folds_into_memory = true;
-                } else if (!is_tile && ranges[at].extent != op(o).extent[at]) {
-                    return fail(
-                        fmt::format("{} is stored whole, but only a part of it along {} may be computed",
-                                    name(o), iterator(o, x)));
-                }
-            }
-            if (!folds_into_memory) continue;
-            for (const int loop : open_)
-                if (std::ranges::none_of(ranges,
-                                         [&](const PartRange& range) { return runs_with(range, loop); }))
-                    return fail(
-                        fmt::format("{} is made from what it replaces, in every trip of the loop over {}",
-                                    name(o), iterator_of(loop)));
+    /// A result where its operator stands in the nest, for `broken_part`.
+    struct PlacedResult {
+        const Tiling& tiling;
+        int op;
+        const PartRanges& ranges;
+
+        bool is_tile() const { return tiling.is_tile_[static_cast<size_t>(op)]; }
+        bool is_stopped() const { return tiling.stopped_ > 0; }
+        static bool is_replacing() { return false; }
+        bool covers(int x) const {
+            const auto at = static_cast<size_t>(x);
+            return ranges[at].extent == tiling.op(op).extent[at];
         }
+        size_t loops() const { return tiling.open_.size(); }
+        std::string_view loop_name(size_t loop) const { return tiling.iterator_of(tiling.open_[loop]); }
+        int moved(size_t loop) const {
+            return static_cast<int>(std::ranges::count_if(
+                ranges, [&](const PartRange& range) { return tiling.runs_with(range, tiling.open_[loop]); }));
+        }
+    };
+
+    void check_part(int o, const PartRanges& ranges) {
+        for (const BlockLinks::Result& result : op(o).results)
+            if (const auto broken = broken_part(*op(o).node, result.tensor, result.value, result.used,
+                                                PlacedResult{*this, o, ranges}))
+                return fail(*broken);
     }
 
-    const std::string& iterator_of(int loop) const {
+    std::string_view iterator_of(int loop) const {
         const TiledLoop& tiled = out_.loops[static_cast<size_t>(loop)];
         return iterator(tiled.op, tiled.iterator);
     }
@@ -194,19 +186,20 @@ private:
         return false;
     }
 
-    /// Behind an inner nest only the results of its root are known whole.
     void check_hidden(const NumberedNest& inner) {
         const std::vector<int> made = inner.operators();
         ++level_;
         for (const int o : made) part(o).level = level_;
-        for (const int reader : all_) {
-            if (part(reader).level == level_) continue;
+        const auto is_inside = [&](int o) { return part(o).level == level_; };
+        const auto for_each_read = [&](int reader, const auto& is_found) {
             for (const BlockLinks::Access& access : op(reader).accesses)
-                if (access.producer != made.back() && part(access.producer).level == level_)
-                    return fail(
-                        fmt::format("{} reads {} outside of the inner nest that makes it tile by tile",
-                                    name(reader), name(access.producer)));
-        }
+                if (is_found(access.producer)) return;
+        };
+        const auto hidden = hidden_read(all_, made.back(), is_inside, for_each_read);
+        if (!hidden) return;
+        const BlockLinks::Operator& maker = op(hidden->maker);
+        fail(
+            {NestRule::kSeenInside, maker.node, maker.results.front().value, -1, 0, op(hidden->reader).node});
     }
 
     const BlockLinks& links_;
@@ -273,6 +266,12 @@ std::vector<int> NumberedNest::operators() const {
 TiledKernel tiled_kernel(const BlockLinks& links, const NumberedNest& nest,
                          const std::vector<bool>& is_tile) {
     return Tiling(links, is_tile).run(nest);
+}
+
+std::optional<Refusal> why_illegal(const BlockLinks& links, const NumberedNest& nest,
+                                   const std::vector<bool>& is_tile) {
+    const TiledKernel kernel = tiled_kernel(links, nest, is_tile);
+    return kernel.broken ? std::optional(refusal(*kernel.broken, *links.graph)) : std::nullopt;
 }
 
 }  // namespace tessera::lowering

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lowering/block_links.h"
+#include "lowering/nest_rules.h"
 
 namespace tessera::lowering {
 
@@ -54,14 +55,17 @@ struct TiledKernel {
     std::vector<TiledLoop> loops;
     std::vector<TiledOperator> operators;  ///< in the order of execution
     std::vector<bool> is_kept;  ///< by loop of the nest, in the order of its text: it has several trips
-    std::string problem;        ///< why the nest is illegal; empty if it is not
+    std::optional<BrokenRule> broken = {};  ///< the first rule that the nest breaks
+
+    bool is_legal() const { return !broken; }
 };
 
 /// The nest without loops of one trip, and without braces that have no loop. @param is_kept of the same nest
 NumberedNest without_lone_loops(const NumberedNest& nest, const std::vector<bool>& is_kept);
 
 /// Legality as a value: follows the tile backwards through the links (paper 000, 3.2.2, "Backward Extent"),
-/// and checks what lowering asserts. It does not ask whether a micro-kernel finds its strides.
+/// and asks the rules that lowering asks, but for micro-kernels that find no strides. No result replaces an
+/// operand: a search places them before it is known what may.
 /// @param is_tile by operator: its results exist in tiles only
 TiledKernel tiled_kernel(const BlockLinks& links, const NumberedNest& nest, const std::vector<bool>& is_tile);
 
@@ -72,10 +76,8 @@ inline bool changes(const TiledKernel& kernel, int loop, const TiledOperator& op
     return at >= 0;
 }
 
-/// Why the nest is illegal; empty if it is legal.
-inline std::string why_illegal(const BlockLinks& links, const NumberedNest& nest,
-                               const std::vector<bool>& is_tile) {
-    return tiled_kernel(links, nest, is_tile).problem;
-}
+/// Why the nest is illegal; nothing if it is legal.
+std::optional<Refusal> why_illegal(const BlockLinks& links, const NumberedNest& nest,
+                                   const std::vector<bool>& is_tile);
 
 }  // namespace tessera::lowering

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "ir/f32_number.h"
+#include "lowering/refusal.h"
 #include "movement/number_kind.h"
-#include "support/error.h"
 
 namespace tessera::lowering {
 namespace {
@@ -74,10 +74,11 @@ void expect_64_bits(const movement::ValuePtr& value, const ExprPtr& expr, const 
     if (movement::number_kind(*value) != movement::NumberKind::kInteger ||
         !movement::may_exceed_64_bits(*value))
         return;
-    throw Error(node.name, print(*node.definition(), expr),
-                "may be an integer of more than 60 bits, as far as its iterators, symbols and index operands "
-                "tell",
-                "write its constants as reals, such as 4.0, to compute it in f32");
+    throw Refused(
+        node.name, print(*node.definition(), expr),
+        "may be an integer of more than 60 bits, as far as its iterators, symbols and index operands "
+        "tell",
+        "write its constants as reals, such as 4.0, to compute it in f32");
 }
 
 /// Whether the value is computed in floats although all of it are integers.
@@ -91,8 +92,8 @@ bool is_quotient_by_what_may_be_zero(const movement::ValueExpr& value) {
 movement::ValuePtr integer_value(const movement::Index& value, const Node& node) {
     const auto stride = value.coefficient(kLane);
     if (!stride) {
-        throw Error(node.name, value.text(), "is an integer that does not grow by one step a lane",
-                    "choose another iterator for the lanes, or fewer lanes");
+        throw Refused(node.name, value.text(), "is an integer that does not grow by one step a lane",
+                      "choose another iterator for the lanes, or fewer lanes");
     }
     return std::make_shared<const movement::ValueExpr>(
         movement::ValueExpr{movement::Integer{value.substitute(kLane, movement::Index(0)), *stride}});
@@ -103,8 +104,8 @@ movement::ValuePtr integer_value(const movement::Index& value, const Node& node)
 LaneAddress split_lanes(const movement::Address& address, const Node& node, const std::string& what) {
     const auto stride = address.offset.coefficient(kLane);
     if (!stride) {
-        throw Error(node.name, what, fmt::format("its lanes lie irregularly, at {}", address.offset.text()),
-                    "choose another iterator for the lanes, fewer lanes, or another layout");
+        throw Refused(node.name, what, fmt::format("its lanes lie irregularly, at {}", address.offset.text()),
+                      "choose another iterator for the lanes, fewer lanes, or another layout");
     }
     return {{address.buffer, address.offset.substitute(kLane, movement::Index(0)), address.element}, *stride};
 }
@@ -113,8 +114,8 @@ movement::ValuePtr to_value(const ExprPtr& expr, const ValueScope& scope) {
     const Definition& definition = *scope.node.definition();
     if (const auto* n = std::get_if<Number>(&expr->node)) {
         if (!fits_f32(n->value))
-            throw Error(scope.node.name, print(definition, expr),
-                        "is a number that f32, in which compiled code computes, does not hold");
+            throw Refused(scope.node.name, print(definition, expr),
+                          "is a number that f32, in which compiled code computes, does not hold");
         return std::make_shared<const movement::ValueExpr>(movement::ValueExpr{*n});
     }
     if (std::holds_alternative<Infinity>(expr->node))
@@ -139,8 +140,9 @@ movement::ValuePtr to_value(const ExprPtr& expr, const ValueScope& scope) {
             // Values of index operands are in range: the run time checks the inputs of a step.
             if (is_indirect(component) || is_inside(component, extents[axis], scope)) continue;
             if (at.back().uses(kLane)) {
-                throw Error(scope.node.name, tensor.name, "may be read out of range within a group of lanes",
-                            "choose another iterator for the lanes");
+                throw Refused(scope.node.name, tensor.name,
+                              "may be read out of range within a group of lanes",
+                              "choose another iterator for the lanes");
             }
             load.guards.push_back({at.back(), extents[axis]});
         }
@@ -190,8 +192,9 @@ movement::Store store_to(int tensor, movement::ValuePtr value, const ValueScope&
                                       [](const movement::Index& x) { return x.uses(kLane); });
     if (is_group && at.stride == 0 &&
         has_lanes(*value)) {  // an axis of one element, read by an expression of its iterator
-        throw Error(scope.node.name, scope.node.definition()->tensors[static_cast<size_t>(tensor)].name,
-                    "all lanes of it lie in one place", "choose another iterator for the lanes, or scalars");
+        throw Refused(scope.node.name, scope.node.definition()->tensors[static_cast<size_t>(tensor)].name,
+                      "all lanes of it lie in one place",
+                      "choose another iterator for the lanes, or scalars");
     }
     return {at.address, at.stride, std::move(value)};
 }
@@ -199,10 +202,10 @@ movement::Store store_to(int tensor, movement::ValuePtr value, const ValueScope&
 movement::ValuePtr load_result(int tensor, const ValueScope& scope) {
     const LaneAddress at = result_address(tensor, true, scope);
     if (at.address.element != ElementType::kF32) {
-        throw Error(scope.node.name, scope.node.definition()->tensors[static_cast<size_t>(tensor)].name,
-                    fmt::format("has element type {}, so what is folded so far would be rounded",
-                                name(at.address.element)),
-                    "leave its reduction whole, with the micro-kernel loops");
+        throw Refused(scope.node.name, scope.node.definition()->tensors[static_cast<size_t>(tensor)].name,
+                      fmt::format("has element type {}, so what is folded so far would be rounded",
+                                  name(at.address.element)),
+                      "leave its reduction whole, with the micro-kernel loops");
     }
     movement::Load load;
     load.from = at.address;

@@ -122,19 +122,26 @@ movement::Index quasi_affine(const ExprPtr& expr, const Definition& definition,
 
 /// The atoms of a sum that its value determines: all, if they are digits of a mixed radix (8 h + e with 0 <=
 /// e < 8), else none.
-std::vector<std::string> digits_of(const movement::Index& sum) {
-    std::vector<std::pair<int64_t, std::string>> digits;
-    for (const auto& [text, term] : sum.terms()) digits.emplace_back(std::abs(term.coefficient), text);
-    std::sort(digits.begin(), digits.end());
-    std::vector<std::string> atoms;
+std::set<movement::Index> digits_of(const movement::Index& sum) {
+    std::vector<movement::Index::Term> digits = sum.terms();
+    for (movement::Index::Term& digit : digits) digit.coefficient = std::abs(digit.coefficient);
+    std::ranges::stable_sort(digits, {}, &movement::Index::Term::coefficient);
+    std::set<movement::Index> atoms;
     int64_t below = 0;  // the most that the smaller digits make together
-    for (const auto& [weight, text] : digits) {
+    for (const auto& [atom, weight] : digits) {
         if (weight <= below) return {};
-        const movement::Bounds bounds = atom_index(*sum.terms().at(text).atom).bounds();
+        const movement::Index digit = movement::index_of({atom, 1});
+        const movement::Bounds bounds = digit.bounds();
         below += weight * (bounds.high - bounds.low);
-        atoms.push_back(text);
+        atoms.insert(digit);
     }
     return atoms;
+}
+
+/// An atom x div c.
+const movement::Index::Atom* quotient(const movement::Index& atom) {
+    const movement::Index::Atom& only = *atom.terms().front().atom;
+    return only.kind == movement::Index::AtomKind::kFloorDiv ? &only : nullptr;
 }
 
 }  // namespace
@@ -166,17 +173,15 @@ bool is_one_to_one(const Definition& view) {
             std::max<int64_t>(quasi_affine(view.iterators[x].extent, view, {}).bounds().high - 1, 0);
         iterators.push_back(movement::Index::variable({fmt::format("#{}", x), {0, last}}));
     }
-    std::set<std::string> known;
-    for (const ExprPtr& component : source->coordinates) {
-        for (const std::string& atom : digits_of(quasi_affine(component, view, iterators)))
-            known.insert(atom);
-    }
+    std::set<movement::Index> known;
+    for (const ExprPtr& component : source->coordinates)
+        known.merge(digits_of(quasi_affine(component, view, iterators)));
     return std::all_of(iterators.begin(), iterators.end(), [&](const movement::Index& x) {
-        if (x.as_constant() || known.contains(x.text())) return true;
-        return std::any_of(known.begin(), known.end(), [&](const std::string& atom) {  // x div c and x mod c
-            const std::string quotient = fmt::format("({}) / ", x.text());
-            return atom.starts_with(quotient) &&
-                   known.contains(fmt::format("({}) % {}", x.text(), atom.substr(quotient.size())));
+        if (x.as_constant() || known.contains(x)) return true;
+        return std::ranges::any_of(known, [&](const movement::Index& atom) {  // x div c and x mod c
+            const movement::Index::Atom* const x_div_c = quotient(atom);
+            return x_div_c && x_div_c->arguments.front() == x &&
+                   known.contains(movement::mod(x, x_div_c->modulus));
         });
     });
 }

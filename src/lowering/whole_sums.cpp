@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "facts/value_range.h"
-#include "support/error.h"
+#include "lowering/refusal.h"
 
 namespace tessera::lowering {
 namespace {
@@ -105,7 +105,7 @@ void expect_exact_sums(const Node& node, const Storage& storage) {
                          : largest <= 1                    ? 1
                                                            : std::pow(largest, ranges.folded());
     if (total <= kLargestExact) return;
-    throw Error(
+    throw Refused(
         node.name, result.name,
         fmt::format("is a {} of integers that may exceed 2^24, up to which compiled code is exact: it "
                     "adds in f32",

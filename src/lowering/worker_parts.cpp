@@ -26,7 +26,7 @@ std::string name_of(size_t iterator) {
 
 /// The size of the groups in which the values of an index lie, by the size for each divided iterator.
 std::optional<int64_t> group_of(const movement::Index& index, const std::map<std::string, int64_t>& groups) {
-    for (const auto& [text, term] : index.terms()) {
+    for (const movement::Index::Term& term : index.terms()) {
         if (term.coefficient < 1) continue;
         std::optional<int64_t> group;
         if (term.atom->kind == movement::Index::AtomKind::kVariable) {
@@ -39,7 +39,7 @@ std::optional<int64_t> group_of(const movement::Index& index, const std::map<std
         }
         if (!group) continue;
         // k x + rest with 0 <= rest < k: x is the leading digit.
-        const movement::Index rest = index - atom_index(*term.atom) * movement::Index(term.coefficient);
+        const movement::Index rest = index - index_of(term);
         const movement::Bounds bounds = rest.bounds();
         // A group too large for 64 bits says nothing.
         if (bounds.low >= 0 && bounds.high < term.coefficient) return checked_mul(*group, term.coefficient);

@@ -34,12 +34,6 @@ std::string_view name(UnitKind kind) {
     TESSERA_CHECK(false, "kind {}", static_cast<int>(kind));
 }
 
-const MemoryLevel* find_memory(const Machine& machine, std::string_view name) {
-    for (const MemoryLevel& level : machine.memory)
-        if (level.name == name) return &level;
-    return nullptr;
-}
-
 const ComputeUnit* find_unit(const Machine& machine, UnitKind kind, std::string_view type) {
     for (const ComputeUnit& unit : machine.units) {
         const bool has_type = std::all_of(unit.operands.begin(), unit.operands.end(),

@@ -88,9 +88,6 @@ struct Machine {
 std::string_view name(Isa);
 std::string_view name(UnitKind);
 
-/// Null where there is none.
-const MemoryLevel* find_memory(const Machine&, std::string_view name);
-
 /// The first unit of this kind whose operands all have this element type; null where there is none.
 const ComputeUnit* find_unit(const Machine&, UnitKind, std::string_view type);
 

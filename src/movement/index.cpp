@@ -94,13 +94,42 @@ IndexOverflow::IndexOverflow()
     : Error("index expression", {}, "a constant or a coefficient exceeds 64 bits",
             "tiles, strides and extents must be smaller") {}
 
-Index atom_index(Index::Atom atom) {
+std::strong_ordering operator<=>(const Index::Atom& a, const Index::Atom& b) {
+    if (&a == &b) return std::strong_ordering::equal;
+    if (const auto order = a.kind <=> b.kind; order != 0) return order;
+    if (const auto order = a.modulus <=> b.modulus; order != 0) return order;
+    if (const auto order = a.variable.name <=> b.variable.name; order != 0) return order;
+    if (const auto order = a.buffer <=> b.buffer; order != 0) return order;
+    return a.arguments <=> b.arguments;
+}
+
+std::strong_ordering operator<=>(const Index::Term& a, const Index::Term& b) {
+    const auto order = *a.atom <=> *b.atom;
+    return order != 0 ? order : a.coefficient <=> b.coefficient;
+}
+
+bool operator==(const Index::Term& a, const Index::Term& b) {
+    return a.coefficient == b.coefficient && *a.atom == *b.atom;
+}
+
+std::strong_ordering operator<=>(const Index& a, const Index& b) {
+    const auto order = a.terms_ <=> b.terms_;
+    return order != 0 ? order : a.constant_ <=> b.constant_;
+}
+
+Index index_of(Index::Term term) {
     Index result;
-    std::string key = atom.text();
-    result.terms_.emplace(std::move(key),
-                          Index::Term{std::make_shared<const Index::Atom>(std::move(atom)), 1});
+    if (term.coefficient != 0) result.terms_.push_back(std::move(term));
     return result;
 }
+
+namespace {
+
+Index atom_index(Index::Atom atom) {
+    return index_of({std::make_shared<const Index::Atom>(std::move(atom)), 1});
+}
+
+}  // namespace
 
 Index Index::variable(const Variable& variable) {
     if (variable.bounds.low == variable.bounds.high) return {variable.bounds.low};
@@ -117,24 +146,24 @@ std::optional<int64_t> Index::as_constant() const {
 
 Bounds Index::bounds() const {
     Wide low = constant_, high = constant_;
-    for (const auto& [key, term] : terms_) {
-        const Bounds b = bounds_of(*term.atom);
-        low += static_cast<Wide>(term.coefficient) * (term.coefficient > 0 ? b.low : b.high);
-        high += static_cast<Wide>(term.coefficient) * (term.coefficient > 0 ? b.high : b.low);
+    for (const auto& [atom, coefficient] : terms_) {
+        const Bounds b = bounds_of(*atom);
+        low += static_cast<Wide>(coefficient) * (coefficient > 0 ? b.low : b.high);
+        high += static_cast<Wide>(coefficient) * (coefficient > 0 ? b.high : b.low);
     }
     return {clamp_far(low), clamp_far(high)};
 }
 
 int64_t Index::divisor() const {
     int64_t result = std::abs(constant_);
-    for (const auto& [key, term] : terms_)
-        result = std::gcd(result, common_divisor(term.coefficient, divisor_of(*term.atom)));
+    for (const auto& [atom, coefficient] : terms_)
+        result = std::gcd(result, common_divisor(coefficient, divisor_of(*atom)));
     return result;
 }
 
 bool Index::uses(const std::string& variable) const {
-    return std::any_of(terms_.begin(), terms_.end(), [&](const auto& entry) {
-        const Atom& atom = *entry.second.atom;
+    return std::any_of(terms_.begin(), terms_.end(), [&](const Term& term) {
+        const Atom& atom = *term.atom;
         return atom.kind == AtomKind::kVariable
                    ? atom.variable.name == variable
                    : std::any_of(atom.arguments.begin(), atom.arguments.end(),
@@ -144,7 +173,7 @@ bool Index::uses(const std::string& variable) const {
 
 std::optional<int64_t> Index::coefficient(const std::string& variable) const {
     int64_t result = 0;
-    for (const auto& [key, term] : terms_) {
+    for (const Term& term : terms_) {
         if (term.atom->kind == AtomKind::kVariable) {
             if (term.atom->variable.name == variable) result = term.coefficient;
         } else if (std::any_of(term.atom->arguments.begin(), term.atom->arguments.end(),
@@ -157,7 +186,7 @@ std::optional<int64_t> Index::coefficient(const std::string& variable) const {
 
 Index Index::substitute(const std::string& variable, const Index& by) const {
     Index result(constant_);
-    for (const auto& [key, term] : terms_) {
+    for (const Term& term : terms_) {
         const Atom& atom = *term.atom;
         std::vector<Index> arguments;
         arguments.reserve(atom.arguments.size());
@@ -195,19 +224,17 @@ namespace {
 
 /// (x div c) c + x mod c = x, for every pair of such terms whose coefficients match.
 Index joined(const Index& index) {
-    for (const auto& [key, term] : index.terms()) {
+    for (const Index::Term& term : index.terms()) {
         if (term.atom->kind != Index::AtomKind::kMod) continue;
         const Index& x = term.atom->arguments[0];
         const int64_t c = term.atom->modulus;
-        for (const auto& [other_key, other] : index.terms()) {
+        for (const Index::Term& other : index.terms()) {
             if (other.atom->kind != Index::AtomKind::kFloorDiv || other.atom->modulus != c) continue;
             if (static_cast<Wide>(term.coefficient) * c != other.coefficient) continue;
             if (!(other.atom->arguments[0] == x)) continue;
             Index rest(index.constant());
-            for (const auto& [kept_key, kept] : index.terms()) {
-                if (kept_key != key && kept_key != other_key)
-                    rest = rest + atom_index(*kept.atom) * Index(kept.coefficient);
-            }
+            for (const Index::Term& kept : index.terms())
+                if (&kept != &term && &kept != &other) rest = rest + index_of(kept);
             return rest + x * Index(term.coefficient);
         }
     }
@@ -217,14 +244,21 @@ Index joined(const Index& index) {
 }  // namespace
 
 Index operator+(const Index& a, const Index& b) {
-    Index result = a;
-    result.constant_ = sum_of(result.constant_, b.constant_);
-    for (const auto& [key, term] : b.terms_) {
-        auto [at, is_new] = result.terms_.emplace(key, term);
-        if (is_new) continue;
-        at->second.coefficient = sum_of(at->second.coefficient, term.coefficient);
-        if (at->second.coefficient == 0) result.terms_.erase(at);
+    Index result(sum_of(a.constant_, b.constant_));
+    result.terms_.reserve(a.terms_.size() + b.terms_.size());
+    auto left = a.terms_.begin(), right = b.terms_.begin();
+    while (left != a.terms_.end() && right != b.terms_.end()) {
+        const auto order = *left->atom <=> *right->atom;
+        if (order != 0) {
+            result.terms_.push_back(order < 0 ? *left++ : *right++);
+            continue;
+        }
+        const int64_t coefficient = sum_of(left->coefficient, right->coefficient);
+        if (coefficient != 0) result.terms_.push_back({left->atom, coefficient});
+        ++left, ++right;
     }
+    result.terms_.insert(result.terms_.end(), left, a.terms_.end());
+    result.terms_.insert(result.terms_.end(), right, b.terms_.end());
     return joined(result);
 }
 
@@ -235,7 +269,7 @@ Index operator-(const Index& a, const Index& b) {
 Index operator*(const Index& a, const Index& b) {
     if (!b.terms_.empty() && a.terms_.empty()) return b * a;
     if (!b.terms_.empty()) {
-        if (a.text() > b.text()) return b * a;
+        if (a > b) return b * a;
         return atom_index(
             {.kind = Index::AtomKind::kProduct, .variable = {}, .buffer = {}, .arguments = {a, b}});
     }
@@ -243,7 +277,7 @@ Index operator*(const Index& a, const Index& b) {
     if (b.constant_ == 0) return result;
     result = a;
     result.constant_ = product_of(result.constant_, b.constant_);
-    for (auto& [key, term] : result.terms_) term.coefficient = product_of(term.coefficient, b.constant_);
+    for (Index::Term& term : result.terms_) term.coefficient = product_of(term.coefficient, b.constant_);
     return result;
 }
 
@@ -252,8 +286,8 @@ namespace {
 /// a = whole + rest, where every part of `whole` is a multiple of the divisor.
 std::pair<Index, Index> split(const Index& a, int64_t divisor) {
     Index whole, rest;
-    for (const auto& [key, term] : a.terms()) {
-        const Index part = atom_index(*term.atom) * Index(term.coefficient);
+    for (const Index::Term& term : a.terms()) {
+        const Index part = index_of(term);
         (part.divisor() % divisor == 0 ? whole : rest) =
             (part.divisor() % divisor == 0 ? whole : rest) + part;
     }
@@ -266,11 +300,11 @@ std::pair<Index, Index> split(const Index& a, int64_t divisor) {
 /// known of them (and not by their coefficient) stay divisions.
 Index exact_quotient(const Index& whole, int64_t divisor) {
     Index result(whole.constant() / divisor);
-    for (const auto& [key, term] : whole.terms()) {
+    for (const Index::Term& term : whole.terms()) {
         if (term.coefficient % divisor == 0) {
-            result = result + atom_index(*term.atom) * Index(term.coefficient / divisor);
+            result = result + index_of({term.atom, term.coefficient / divisor});
         } else {
-            const Index part = atom_index(*term.atom) * Index(term.coefficient);
+            const Index part = index_of(term);
             result = result + atom_index({.kind = Index::AtomKind::kFloorDiv,
                                           .variable = {},
                                           .buffer = {},
@@ -285,9 +319,7 @@ Index exact_quotient(const Index& whole, int64_t divisor) {
 /// rest div divisor = coarse div divisor, and rest mod divisor = coarse mod divisor + fine.
 std::optional<std::pair<Index, Index>> coarse_and_fine(const Index& rest, int64_t divisor) {
     std::set<int64_t, std::greater<>> grains;
-    for (const auto& [key, term] : rest.terms()) {
-        grains.insert(std::gcd((atom_index(*term.atom) * Index(term.coefficient)).divisor(), divisor));
-    }
+    for (const Index::Term& term : rest.terms()) grains.insert(std::gcd(index_of(term).divisor(), divisor));
     for (const int64_t g : grains) {
         if (g == 1) continue;
         const auto [coarse, fine] = split(rest, g);
@@ -310,7 +342,7 @@ Index floor_div(const Index& a, int64_t divisor) {
         return exact_quotient(whole, divisor) + floor_div(parts->first, divisor);
     // (x div c) div d = x div (c d)
     if (rest.terms().size() == 1 && rest.constant() == 0) {
-        const auto& term = rest.terms().begin()->second;
+        const Index::Term& term = rest.terms().front();
         if (term.coefficient == 1 && term.atom->kind == Index::AtomKind::kFloorDiv) {
             return exact_quotient(whole, divisor) +
                    floor_div(term.atom->arguments[0], product_of(term.atom->modulus, divisor));

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +18,9 @@
 ///     s = 16 q + l, 0 <= l < 16:    s div 16 = q,   s mod 16 = l,   (c div 32) 32 + c mod 32 = c
 ///
 /// so that the composition of access maps, layouts and views ends as the strides that the kernels want.
+///
+/// Two are equal if their normal forms are; their order is that of the normal forms, which says nothing of
+/// their values. Texts are for readers and compilers alone: nothing is decided by them.
 ///
 /// Constants and coefficients have 64 bits; a larger one throws IndexOverflow.
 namespace tessera::movement {
@@ -50,6 +53,8 @@ public:
     struct Term {
         std::shared_ptr<const Atom> atom;
         int64_t coefficient;
+        friend bool operator==(const Term& a, const Term& b);
+        friend std::strong_ordering operator<=>(const Term& a, const Term& b);
     };
 
     Index() = default;
@@ -60,7 +65,7 @@ public:
 
     std::optional<int64_t> as_constant() const;
     int64_t constant() const { return constant_; }
-    const std::map<std::string, Term>& terms() const { return terms_; }
+    const std::vector<Term>& terms() const { return terms_; }
 
     Bounds bounds() const;
     /// The largest number that is known to divide every value; 0 for the constant 0.
@@ -71,18 +76,21 @@ public:
     std::optional<int64_t> coefficient(const std::string& variable) const;
     Index substitute(const std::string& variable, const Index& by) const;
 
-    /// As C++; operands of index reads are called by `buffer[offset]`.
+    /// As C++, terms in alphabetical order; operands of index reads are called by `buffer[offset]`.
     std::string text() const;
 
     friend Index operator+(const Index& a, const Index& b);
     friend Index operator-(const Index& a, const Index& b);
     friend Index operator*(const Index& a, const Index& b);
-    friend bool operator==(const Index& a, const Index& b) { return a.text() == b.text(); }
+    friend bool operator==(const Index& a, const Index& b) {
+        return a.constant_ == b.constant_ && a.terms_ == b.terms_;
+    }
+    friend std::strong_ordering operator<=>(const Index& a, const Index& b);
 
 private:
-    friend Index atom_index(Atom atom);
+    friend Index index_of(Term term);
     int64_t constant_ = 0;
-    std::map<std::string, Term> terms_;  ///< by the atom's text; no zero coefficients
+    std::vector<Term> terms_;  ///< ascending by atom; each atom once, no zero coefficients
 };
 
 struct Index::Atom {
@@ -92,9 +100,14 @@ struct Index::Atom {
     int64_t modulus = 1;  ///< kFloorDiv, kMod
     std::vector<Index> arguments;
     std::string text() const;
+    friend bool operator==(const Atom& a, const Atom& b) { return (a <=> b) == 0; }
+    friend std::strong_ordering operator<=>(const Atom& a, const Atom& b);
 };
 
-/// As the text of a program: `4 * t + (e div 16)`.
+/// The term by itself.
+Index index_of(Index::Term term);
+
+/// As the text of a program: `4 * t + (e div 16)`. Terms stand in the order of their C++ text.
 std::string print(const Index& index);
 
 Index operator+(const Index& a, const Index& b);

@@ -1,10 +1,30 @@
+#include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "movement/index.h"
 
 namespace tessera::movement {
+namespace {
+
+/// The terms with the C++ text of their atoms, ascending by it: what is printed follows the names of the
+/// variables, not how the normal form sorts.
+std::vector<std::pair<std::string, const Index::Term*>> alphabetical(const Index& index) {
+    std::vector<std::pair<std::string, const Index::Term*>> terms;
+    for (const Index::Term& term : index.terms()) terms.emplace_back(term.atom->text(), &term);
+    std::ranges::sort(terms);
+    return terms;
+}
+
+/// The factors of a product, in the order of their C++ text.
+std::pair<const Index*, const Index*> alphabetical(const Index::Atom& product) {
+    const Index &a = product.arguments[0], &b = product.arguments[1];
+    return a.text() > b.text() ? std::pair(&b, &a) : std::pair(&a, &b);
+}
+
+}  // namespace
 
 std::string Index::Atom::text() const {
     const auto argument = [&](size_t i) { return arguments[i].text(); };
@@ -21,8 +41,10 @@ std::string Index::Atom::text() const {
             return arguments[0].bounds().low >= 0
                        ? fmt::format("({}) % {}", argument(0), modulus)
                        : fmt::format("ntt::floor_mod<int64_t>({}, {})", argument(0), modulus);
-        case AtomKind::kProduct:
-            return fmt::format("({}) * ({})", argument(0), argument(1));
+        case AtomKind::kProduct: {
+            const auto [first, second] = alphabetical(*this);
+            return fmt::format("({}) * ({})", first->text(), second->text());
+        }
         case AtomKind::kMin:
             return fmt::format("ntt::min<int64_t>({}, {})", argument(0), argument(1));
         case AtomKind::kMax:
@@ -51,9 +73,10 @@ std::string print(const Index::Atom& atom) {
             return fmt::format("({} div {})", printed_operand(atom.arguments[0]), atom.modulus);
         case Index::AtomKind::kMod:
             return fmt::format("({} mod {})", printed_operand(atom.arguments[0]), atom.modulus);
-        case Index::AtomKind::kProduct:
-            return fmt::format("({} * {})", printed_operand(atom.arguments[0]),
-                               printed_operand(atom.arguments[1]));
+        case Index::AtomKind::kProduct: {
+            const auto [first, second] = alphabetical(atom);
+            return fmt::format("({} * {})", printed_operand(*first), printed_operand(*second));
+        }
         case Index::AtomKind::kMin:
             return fmt::format("min({}, {})", argument(0), argument(1));
         case Index::AtomKind::kMax:
@@ -70,10 +93,10 @@ std::string print(const Index& index) {
         out += out.empty() ? (is_negative ? "-" : "") : (is_negative ? " - " : " + ");
         out += part;
     };
-    for (const auto& [key, term] : index.terms()) {
-        const std::string atom = print(*term.atom);
-        const int64_t size = std::abs(term.coefficient);
-        add(term.coefficient < 0, size == 1 ? atom : fmt::format("{} * {}", size, atom));
+    for (const auto& [text, term] : alphabetical(index)) {
+        const std::string atom = print(*term->atom);
+        const int64_t size = std::abs(term->coefficient);
+        add(term->coefficient < 0, size == 1 ? atom : fmt::format("{} * {}", size, atom));
     }
     if (index.constant() != 0 || out.empty())
         add(index.constant() < 0, fmt::format("{}", std::abs(index.constant())));
@@ -82,15 +105,15 @@ std::string print(const Index& index) {
 
 std::string Index::text() const {
     std::string out;
-    for (const auto& [key, term] : terms_) {
-        const bool negative = term.coefficient < 0;
-        const int64_t size = std::abs(term.coefficient);
+    for (const auto& [atom, term] : alphabetical(*this)) {
+        const bool negative = term->coefficient < 0;
+        const int64_t size = std::abs(term->coefficient);
         out += out.empty() ? (negative ? "-" : "") : (negative ? " - " : " + ");
-        const bool compound = term.atom->kind == AtomKind::kFloorDiv || term.atom->kind == AtomKind::kMod;
+        const bool compound = term->atom->kind == AtomKind::kFloorDiv || term->atom->kind == AtomKind::kMod;
         if (size == 1) {
-            out += key;
+            out += atom;
         } else {
-            out += compound ? fmt::format("({}) * {}", key, size) : fmt::format("{} * {}", key, size);
+            out += compound ? fmt::format("({}) * {}", atom, size) : fmt::format("{} * {}", atom, size);
         }
     }
     if (out.empty()) return fmt::format("{}", constant_);

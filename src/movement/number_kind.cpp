@@ -144,8 +144,8 @@ bool may_exceed_64_bits(const ValueExpr& value) {
 
 bool may_exceed_64_bits(const Index& index) {
     if (!is_within(index.bounds(), -kFar + 1, kFar - 1)) return true;
-    return std::ranges::any_of(index.terms(), [](const auto& entry) {
-        return std::ranges::any_of(entry.second.atom->arguments,
+    return std::ranges::any_of(index.terms(), [](const Index::Term& term) {
+        return std::ranges::any_of(term.atom->arguments,
                                    [](const Index& argument) { return may_exceed_64_bits(argument); });
     });
 }

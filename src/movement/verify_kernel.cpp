@@ -51,7 +51,7 @@ private:
 
     /// Checks its names, and that it cannot leave 64 bits.
     void check(const Index& index) {
-        for (const auto& [key, term] : index.terms()) check(*term.atom);
+        for (const Index::Term& term : index.terms()) check(*term.atom);
         const Bounds bounds = index.bounds();
         if (bounds.low <= -kFar || bounds.high >= kFar)
             refuse(fmt::format("{} may exceed 64 bits", print(index)));

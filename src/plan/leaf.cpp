@@ -106,19 +106,22 @@ int iterator_of(const Definition& definition, const Leaf& leaf, const Parameter&
     return name.empty() ? -1 : definition.iterator(name);
 }
 
-void check_parameters(const Definition& definition, const Leaf& leaf) {
+std::optional<BadParameter> bad_parameter(const Definition& definition, const Leaf& leaf) {
     for (const Parameter& parameter : leaf.kernel->parameters) {
-        const auto refuse = [&](const std::string& problem) {
-            throw Error(leaf.node, std::string(parameter.name), problem);
-        };
+        std::string why;
         if (!parameter.is_iterator()) {
-            const std::string why = why_out_of_range(parameter, leaf.number(parameter));
-            if (!why.empty()) refuse(why);
+            why = why_out_of_range(parameter, leaf.number(parameter));
         } else if (const std::string& name = leaf.iterator(parameter);
                    !name.empty() && definition.iterator(name) < 0) {
-            refuse(fmt::format("names {}, which is no iterator of the operator", name));
+            why = fmt::format("names {}, which is no iterator of the operator", name);
         }
+        if (!why.empty()) return BadParameter{std::string(parameter.name), std::move(why)};
     }
+    return std::nullopt;
+}
+
+void check_parameters(const Definition& definition, const Leaf& leaf) {
+    if (const auto bad = bad_parameter(definition, leaf)) throw Error(leaf.node, bad->name, bad->problem);
 }
 
 }  // namespace tessera::plan

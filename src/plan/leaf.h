@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -59,7 +60,12 @@ std::string print(const Leaf& leaf);
 /// The iterator of the definition that the leaf names; -1 if it is not given or there is none of this name.
 int iterator_of(const Definition& definition, const Leaf& leaf, const Parameter& parameter);
 
-/// @throws Error for an iterator that the operator does not have, and a number that is out of range.
+struct BadParameter {
+    std::string name, problem;
+};
+/// The first iterator that the operator does not have, or number that is out of range.
+std::optional<BadParameter> bad_parameter(const Definition& definition, const Leaf& leaf);
+/// @throws Error for it
 void check_parameters(const Definition& definition, const Leaf& leaf);
 
 }  // namespace tessera::plan

@@ -88,7 +88,7 @@ public:
                 is_constant.push_back(std::holds_alternative<Number>(iterator.extent->node));
             context_.is_constant.push_back(std::move(is_constant));
         }
-        fix_stated(options.stated, input.specialisation.name, context_);
+        refusal_ = fix_stated(options.stated, input.specialisation.name, context_);
         context_.limits = options.limits;
         context_.known = &known;
         context_.kinds = schedule::operator_kinds(input_, context_, known);
@@ -101,6 +101,8 @@ public:
         search.priced = std::max(options_.structures * kPricedOfStructure, kLeastPriced);
         search.kept = options_.alternatives;
         BlockSchedule found;
+        found.refusal = refusal_;
+        if (refusal_) return found;
         do found.schedule = schedule::search(context_, search);
         while (!do_lower(found.schedule));
         found.schedule.lowered = lowered_;
@@ -164,12 +166,7 @@ private:
     bool lowers(const NumberedNest& nest, const std::vector<int>& leaves, const std::vector<bool>& is_tile) {
         const PlacedTiles placed(*this, is_tile);
         ++lowered_;
-        try {
-            (void)lowering::lower_kernel(input_, view_.block(), {view_.block().name, nest_of(nest, leaves)});
-            return true;
-        } catch (const Error&) {
-            return false;
-        }
+        return !lowering::why_no_strides(input_, view_.block(), {view_.block().name, nest_of(nest, leaves)});
     }
 
     /// Places the results of these operators in tiles while it lives.
@@ -203,6 +200,7 @@ private:
     const lowering::BlockLinks links_;
     cost::Evaluator evaluator_;
     schedule::BlockContext context_;
+    std::optional<lowering::Refusal> refusal_;
     int64_t lowered_ = 0;
 };
 

@@ -22,6 +22,7 @@ struct BlockSchedule {
     std::vector<FoundKernel> kernels;  ///< in the order of execution
     Alternatives alternatives;
     schedule::Schedule schedule;
+    std::optional<lowering::Refusal> refusal = {};  ///< of a stated kernel: the rest is not searched then
 
     std::vector<Group> groups() const {
         std::vector<Group> groups;

@@ -10,7 +10,6 @@
 #include "planner/grouping.h"
 #include "planner/leaf_alternatives.h"
 #include "planner/leaf_choice.h"
-#include "planner/place_buffers.h"
 #include "planner/places.h"
 #include "planner/priced.h"
 #include "planner/ranked_leaves.h"
@@ -52,23 +51,27 @@ public:
           input_(lowering::lowering_input(graph, plan, specialisation, constants_)),
           places_(input_, specialisation) {}
 
-    void run() {
+    /// @return why a stated kernel cannot stand
+    std::optional<lowering::Refusal> run() {
         for (const Block& block : graph_.blocks) {
             const BlockView view = view_of(block);
             const BlockSchedule found = kernels_of(view);
+            if (found.refusal) return found.refusal;
             if (options_.on_schedule) options_.on_schedule(out_.name, block.name, found.schedule);
             cost::PricedBlock priced = priced_block(input_, block, options_);
             for (const FoundKernel& kernel : found.kernels)
                 out_.kernels.push_back({block.name, choose_leaves(view, kernel, priced)});
         }
         divide_work(input_, out_, options_);
+        return std::nullopt;
     }
 
     /// The operators of each kernel.
     std::vector<Group> groups() {
         std::vector<Group> groups;
         for (const Block& block : graph_.blocks)
-            for (Group& group : kernels_of(view_of(block)).groups()) groups.push_back(std::move(group));
+            for (Group& group : expected(kernels_of(view_of(block))).groups())
+                groups.push_back(std::move(group));
         return groups;
     }
 
@@ -76,7 +79,7 @@ public:
         const auto block = std::ranges::find(graph_.blocks, name, &Block::name);
         TESSERA_CHECK(block != graph_.blocks.end(), "{} is no block", name);
         const BlockView view = view_of(*block);
-        BlockSchedule found = kernels_of(view);
+        BlockSchedule found = expected(kernels_of(view));
         cost::PricedBlock priced = priced_block(input_, *block, options_);
         Alternative planned{.kernels = {}, .seconds = found.schedule.seconds};
         for (const FoundKernel& kernel : found.kernels)
@@ -92,14 +95,16 @@ private:
         BlockView view = places_.choose_alone(block);
         for (const Group& group : lone_groups(view)) {
             const Node& node = *group.nodes.front();
-            try {
-                (void)lowering::lower_kernel(input_, block, {block.name, {{}, {plain(node)}}});
-            } catch (const Error& error) {
-                throw Error(node.name, error.where == node.name ? error.entity : error.where, error.problem,
-                            error.advice);
-            }
+            if (const auto why = why_no_strides(block, {{}, {plain(node)}}))
+                throw Error(node.name, why->where == node.name ? why->entity : why->where, why->problem,
+                            why->advice);
         }
         return view;
+    }
+
+    static BlockSchedule expected(BlockSchedule found) {
+        if (found.refusal) throw found.refusal->error();
+        return found;
     }
 
     /// Chooses places. The operators of a kernel that keeps the carried value from staying in its place stay
@@ -110,14 +115,17 @@ private:
         while (true) {
             places_.choose(view, lone);
             BlockSchedule found = search_block(input_, view, alone, options_, known_);
+            if (found.refusal) return found;
             const std::vector<Group> groups = found.groups();
             places_.choose(view, groups);
             if (const auto group = places_.group_in_the_way(view, groups)) {
                 const std::vector<const Node*>& nodes = groups[static_cast<size_t>(*group)].nodes;
-                if (found.kernels[static_cast<size_t>(*group)].is_stated)
-                    throw Error("stated kernels", nodes.back()->name,
-                                "keeps the value that the block carries from staying in its place",
-                                "state it without the operators that read that value");
+                if (found.kernels[static_cast<size_t>(*group)].is_stated) {
+                    found.refusal = {"stated kernels", nodes.back()->name,
+                                     "keeps the value that the block carries from staying in its place",
+                                     "state it without the operators that read that value"};
+                    return found;
+                }
                 alone.insert(nodes.begin(), nodes.end());
                 continue;
             }
@@ -126,13 +134,17 @@ private:
     }
 
     /// Results that take over other values may not be made in tiles. An operator that is a kernel of its own
-    /// then has no loops; others stay alone from now on. @return whether all kernels lower
-    /// @throws Error with the reason if a stated one does not
+    /// then has no loops; others stay alone from now on. @return whether all kernels lower, or a stated one
+    /// is refused
     bool lower_in_place(const Block& block, BlockSchedule& found, std::set<const Node*>& alone) const {
         bool all = true;
         for (FoundKernel& kernel : found.kernels) {
-            if (lowers(block, kernel.nest)) continue;
-            if (kernel.is_stated) (void)lowering::lower_kernel(input_, block, {block.name, kernel.nest});
+            const std::optional<lowering::Refusal> why = why_no_strides(block, kernel.nest);
+            if (!why) continue;
+            if (kernel.is_stated) {
+                found.refusal = why;
+                return true;
+            }
             const std::vector<const Node*>& nodes = kernel.group.nodes;
             if (nodes.size() == 1) {
                 kernel.nest = {{}, {plain(*nodes.front())}};
@@ -144,13 +156,8 @@ private:
         return all;
     }
 
-    bool lowers(const Block& block, const plan::Nest& nest) const {
-        try {
-            (void)lowering::lower_kernel(input_, block, {block.name, nest});
-            return true;
-        } catch (const Error&) {
-            return false;
-        }
+    std::optional<lowering::Refusal> why_no_strides(const Block& block, const plan::Nest& nest) const {
+        return lowering::why_no_strides(input_, block, {block.name, nest});
     }
 
     static plan::Leaf plain(const Node& node) { return {node.name, kernels::plain_micro_kernel()}; }
@@ -171,7 +178,7 @@ private:
                 choose_registers(block, priced, lone, lone, of_lone);
             if (nest.loops.empty() || of_lone.seconds <= cost.seconds) nest = std::move(lone);
         }
-        (void)lowering::lower_kernel(input_, block, {block.name, nest});  // says why not
+        if (const auto why = why_no_strides(block, nest)) throw why->error();
         return nest;
     }
 
@@ -179,7 +186,7 @@ private:
         plan::Nest nest{{}, {plain(node)}};
         for (plan::Leaf& candidate : ranked_leaves(priced, graph_, node, out_, options_)) {
             nest.children.front() = std::move(candidate);
-            if (lowers(block, nest)) break;
+            if (!why_no_strides(block, nest)) break;
         }
         return nest;
     }
@@ -200,7 +207,8 @@ private:
             for (plan::Leaf& other : leaf_alternatives(node, best, out_, options_)) {
                 leaf = std::move(other);
                 cost::Evaluation of_other = priced.evaluator(whole, priced.is_tile);
-                if (!is_faster(of_other, cost, is_product ? kAlike : 1) || !lowers(block, whole)) continue;
+                if (!is_faster(of_other, cost, is_product ? kAlike : 1) || why_no_strides(block, whole))
+                    continue;
                 cost = std::move(of_other);
                 best = leaf;
             }
@@ -231,11 +239,21 @@ plan::Plan initial_plan(const Graph& graph, const PlannerOptions& options) {
     return plan;
 }
 
-plan::Plan complete_plan(const Graph& graph, plan::Plan plan, const PlannerOptions& options) {
+CompletedPlan completed_plan(const Graph& graph, plan::Plan plan, const PlannerOptions& options) {
     const PlannerOptions with_costs = priced(options);
     for (plan::SpecialisationPlan& specialisation : plan.specialisations)
-        SpecialisationPlanner(graph, plan, specialisation, with_costs).run();
-    return place_buffers(graph, std::move(plan));
+        if (auto refusal = SpecialisationPlanner(graph, plan, specialisation, with_costs).run())
+            return *std::move(refusal);
+    return lowered_and_placed(graph, std::move(plan));
+}
+
+plan::Plan complete_plan(const Graph& graph, plan::Plan plan, const PlannerOptions& options) {
+    return expected(completed_plan(graph, std::move(plan), options)).plan;
+}
+
+LoweredPlan expected(CompletedPlan completed) {
+    if (const auto* refusal = std::get_if<lowering::Refusal>(&completed)) throw refusal->error();
+    return std::get<LoweredPlan>(std::move(completed));
 }
 
 Alternatives alternatives(const Graph& graph, const plan::Plan& plan, const std::string& block,

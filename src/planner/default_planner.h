@@ -6,14 +6,17 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "cost/cost_model.h"
 #include "ir/graph.h"
 #include "kernels/kernel_target.h"
+#include "lowering/refusal.h"
 #include "machine/machine.h"
 #include "plan/plan.h"
 #include "plan/stated_kernels.h"
+#include "planner/place_buffers.h"
 #include "schedule/search.h"
 
 namespace tessera::planner {
@@ -71,7 +74,15 @@ plan::Plan default_plan(const Graph& graph, const PlannerOptions& options);
 plan::Plan initial_plan(const Graph& graph, const PlannerOptions& options);
 /// Kernels and places for a plan that has stored layouts, the specialisations' bounds, and perhaps layouts of
 /// intermediate values: these are kept, but for values that exist in tiles only.
+/// @throws Error if a stated kernel cannot stand
 plan::Plan complete_plan(const Graph& graph, plan::Plan plan, const PlannerOptions& options);
+
+/// The refusal is of a kernel in `PlannerOptions::stated`.
+using CompletedPlan = std::variant<LoweredPlan, lowering::Refusal>;
+/// The same, with the programs from which the buffers are placed.
+CompletedPlan completed_plan(const Graph& graph, plan::Plan plan, const PlannerOptions& options);
+/// @throws Error with the refusal
+LoweredPlan expected(CompletedPlan completed);
 
 /// Choices for the kernels of a block: `options.alternatives` and `options.samples`.
 /// @pre the plan has one specialisation

@@ -32,18 +32,15 @@ public:
 
     std::optional<DividedFold> cut() {
         if (needs_tiles_behind()) return std::nullopt;
-        try {
-            plan::KernelPlan front = kernel_;
-            front.nest = front_of(kernel_.nest);
-            if (!divide(front.nest)) return std::nullopt;
-            front.nest = as_written(front.nest);
-            (void)lowering::lower_kernel(input_, block_, front);
-            for (const plan::Leaf& leaf : combinations()) {
-                plan::KernelPlan behind = kernel_;
-                behind.nest = as_written(back_of(kernel_.nest, leaf));
-                if (lowers(behind)) return DividedFold{front, behind};
-            }
-        } catch (const Error&) {  // there is no such cut
+        std::optional<plan::Nest> nest = front_of(kernel_.nest);
+        if (!nest || !divide(*nest)) return std::nullopt;
+        plan::KernelPlan front = kernel_;
+        front.nest = as_written(*nest);
+        if (!lowers(front)) return std::nullopt;
+        for (const plan::Leaf& leaf : combinations()) {
+            plan::KernelPlan behind = kernel_;
+            behind.nest = as_written(back_of(kernel_.nest, leaf));
+            if (lowers(behind)) return DividedFold{front, behind};
         }
         return std::nullopt;
     }
@@ -55,12 +52,7 @@ private:
     }
 
     bool lowers(const plan::KernelPlan& kernel) const {
-        try {
-            (void)lowering::lower_kernel(input_, block_, kernel);
-            return true;
-        } catch (const Error&) {
-            return false;
-        }
+        return !lowering::why_no_strides(input_, block_, kernel);
     }
 
     bool holds_fold(const std::variant<plan::Leaf, plan::Nest>& child) const {
@@ -101,7 +93,8 @@ private:
     }
 
     /// The iterator of the fold that is iterator x of the last operator of the nest; -1 if there is none.
-    int iterator_of_fold(const plan::Nest& nest, int x) const {
+    /// Nothing if the fold is not computed by tiles of x.
+    std::optional<int> iterator_of_fold(const plan::Nest& nest, int x) const {
         std::vector<const Node*> nodes;
         for (const plan::Leaf* leaf : plan::leaves(nest)) nodes.push_back(&block_.node(leaf->node));
         lowering::Ranges ranges = lowering::whole_ranges(*nodes.back(), input_);
@@ -110,30 +103,39 @@ private:
             movement::Index::variable({kTile, {0, std::max<int64_t>(range.largest - 1, 1)}});
         range = {begin, begin + movement::Index(1), 1};
         lowering::Storage storage(input_, block_);
-        const lowering::Ranges needed = lowering::required_ranges(nodes, ranges, storage).at(&fold_);
+        lowering::NeededRanges all = lowering::needed_ranges(nodes, ranges, storage);
+        if (all.refusal) return std::nullopt;
+        const lowering::Ranges& needed = all.of.at(&fold_);
         for (size_t y = 0; y < needed.size(); ++y) {
             if (needed[y].begin.uses(kTile)) return static_cast<int>(y);
         }
         return -1;
     }
 
-    plan::Nest front_of(const plan::Nest& nest) const {
+    /// The operators in front of the fold, and the fold; nothing if there is no such nest.
+    std::optional<plan::Nest> front_of(const plan::Nest& nest) const {
         plan::Nest front;
         const Node& last = block_.node(plan::root(nest).node);
         for (const plan::LoopTile& loop : nest.loops) {
             const int x = last.definition()->iterator(loop.iterator);
-            const int y = &last == &fold_ ? x : iterator_of_fold(nest, x);
-            if (y < 0) continue;
+            const std::optional<int> y = &last == &fold_ ? x : iterator_of_fold(nest, x);
+            if (!y) return std::nullopt;
+            if (*y < 0) continue;
             front.loops.push_back(
-                {fold_.definition()->iterators[static_cast<size_t>(y)].name, loop.tile, false});
+                {fold_.definition()->iterators[static_cast<size_t>(*y)].name, loop.tile, false});
         }
         for (const auto& child : nest.children) {
             if (!holds_fold(child)) {
                 front.children.push_back(child);
                 continue;
             }
-            const auto* inner = std::get_if<plan::Nest>(&child);
-            front.children.push_back(inner ? std::variant<plan::Leaf, plan::Nest>(front_of(*inner)) : child);
+            if (const auto* inner = std::get_if<plan::Nest>(&child)) {
+                std::optional<plan::Nest> inside = front_of(*inner);
+                if (!inside) return std::nullopt;
+                front.children.emplace_back(*std::move(inside));
+            } else {
+                front.children.push_back(child);
+            }
             break;
         }
         return front;

@@ -92,12 +92,10 @@ private:
     }
 
     void add(const plan::KernelPlan& kernel) {
-        DividedKernel divided{kernel, {}};
-        try {
-            divided.accesses = lowering::lower_kernel(input_, block_, kernel).accesses;
-        } catch (const Error&) {
-            return;
-        }
+        lowering::LoweredKernel lowered = lowering::lowered_kernel(input_, block_, kernel);
+        auto* const code = std::get_if<movement::Kernel>(&lowered);
+        if (!code) return;
+        DividedKernel divided{kernel, std::move(code->accesses)};
         double seconds = priced_.evaluator(kernel.nest, priced_.is_tile).seconds;
         // What cannot be priced is computed undivided.
         if (found_.empty() && !std::isfinite(seconds)) seconds = 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "ir/graph.h"
@@ -16,9 +17,9 @@ void check_stated(const Graph& graph, const plan::Plan& plan, const std::vector<
 
 /// Fixes the kernels that are stated for the block: their operators are alone, and have the stated
 /// micro-kernels. @pre check_stated
-/// @throws Error with the kernel's position and the reason for a nest that is illegal, or that others of the
-/// block cannot run before and behind
-void fix_stated(const std::vector<plan::StatedKernel>& stated, const std::string& specialisation,
-                schedule::BlockContext& block);
+/// @return the kernel's position and the reason for a nest that is illegal, or that others of the block
+/// cannot run before and behind
+std::optional<lowering::Refusal> fix_stated(const std::vector<plan::StatedKernel>& stated,
+                                            const std::string& specialisation, schedule::BlockContext& block);
 
 }  // namespace tessera::planner

@@ -29,7 +29,7 @@ public:
             NumberedNest divided = kernel;
             divided.loops.insert(divided.loops.begin(), {x, (extent + workers - 1) / workers, true});
             const TiledKernel tiled = lowering::tiled_kernel(block_.links, divided, is_tile_);
-            if (tiled.problem.empty() && does_divide_stores(tiled)) keep_if_less(tiled, 0);
+            if (tiled.is_legal() && does_divide_stores(tiled)) keep_if_less(tiled, 0);
         }
         if (stores_beside_root(kernel)) return best_;
         const double extra =
@@ -47,7 +47,7 @@ public:
 private:
     void keep_if_less(const TiledKernel& tiled, double extra) {
         ++work_;
-        if (!tiled.problem.empty()) return;
+        if (!tiled.is_legal()) return;
         cost::Evaluation cost = block_.evaluator(tiled, leaves_, is_tile_);
         cost.seconds += extra;
         if (cost.seconds < best_.seconds) best_ = std::move(cost);

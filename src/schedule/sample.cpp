@@ -80,7 +80,7 @@ private:
         const std::vector<bool> is_tile = tiles_of(block_, kernel);
         draw_sizes(kernel);
         const TiledKernel tiled = lowering::tiled_kernel(block_.links, kernel, is_tile);
-        if (!tiled.problem.empty()) return std::nullopt;
+        if (!tiled.is_legal()) return std::nullopt;
         SolvedKernel solved{.nest = lowering::without_lone_loops(kernel, tiled.is_kept)};
         double in_loops = 0;
         for (size_t at = 0; at < tiled.operators.size(); ++at) {

@@ -113,7 +113,7 @@ private:
 
     bool is_legal() {
         ++work_;
-        return lowering::why_illegal(block_.links, nest_, is_tile_).empty();
+        return lowering::tiled_kernel(block_.links, nest_, is_tile_).is_legal();
     }
 
     /// A loop that is illegal if all others have one trip stays so beside any others, whatever its tile: the
@@ -215,7 +215,7 @@ private:
     const Found* tried(const std::vector<int64_t>& sizes) {
         const TiledKernel tiled = lowering::tiled_kernel(block_.links, nest_, is_tile_);
         const Found*& known = by_sizes_[sizes];
-        if (!tiled.problem.empty()) return nullptr;
+        if (!tiled.is_legal()) return nullptr;
         const auto [at, is_new] = tried_.try_emplace(key_of(tiled));
         known = &at->second;
         if (!is_new) return known;

@@ -40,11 +40,4 @@ constexpr std::optional<T> checked_product(std::span<const T> extents) {
     return has_zero ? T{0} : product;
 }
 
-/// a rounded up to the next multiple of `unit` (> 0), for a >= 0; empty where that does not fit.
-template <SizeInteger T>
-constexpr std::optional<T> checked_round_up(T a, T unit) {
-    const T missing = (unit - a % unit) % unit;
-    return checked_add(a, missing);
-}
-
 }  // namespace tessera

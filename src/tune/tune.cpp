@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <variant>
 
 #include <fmt/ranges.h>
 
@@ -144,12 +145,12 @@ private:
         for (const planner::Alternative& alternative : alternatives) {
             planner::MeasuredChoice choice{.nests = texts(alternative),
                                            .estimated_seconds = alternative.seconds};
-            try {
-                forms.push_back(lowered(alternative, forms.size()));
-            } catch (const Error& error) {
-                why_refused_ = error.what();
+            std::variant<measure::LoweredForm, lowering::Refusal> form = lowered(alternative, forms.size());
+            if (const auto* refusal = std::get_if<lowering::Refusal>(&form)) {
+                why_refused_ = refusal->text();
                 continue;
             }
+            forms.push_back(std::get<measure::LoweredForm>(std::move(form)));
             choices.push_back(std::move(choice));
         }
         if (forms.empty()) return {};
@@ -174,19 +175,22 @@ private:
         return symbols;
     }
 
-    /// The program of the kernels of these operators alone.
-    measure::LoweredForm lowered(const planner::Alternative& alternative, size_t number) const {
+    /// The program of the kernels of these operators alone, or why such a plan cannot have them.
+    std::variant<measure::LoweredForm, lowering::Refusal> lowered(const planner::Alternative& alternative,
+                                                                  size_t number) const {
         planner::PlannerOptions planning = planning_;
         planning.alternatives = planning.samples = 0;
         for (const plan::Nest& nest : alternative.kernels) planning.stated.push_back({"choice", "", nest});
-        plan::Plan plan = planner::complete_plan(lone_.graph, lone_.plan, planning);
+        planner::CompletedPlan completed = planner::completed_plan(lone_.graph, lone_.plan, planning);
+        if (auto* refusal = std::get_if<lowering::Refusal>(&completed)) return std::move(*refusal);
+        const plan::Plan& plan = std::get<planner::LoweredPlan>(completed).plan;
         const plan::ConstantSection constants = plan::constant_section(lone_.graph, plan);
         plan::SpecialisationPlan own = plan.specialisations.front();
         std::erase_if(own.kernels, [](const plan::KernelPlan& kernel) { return kernel.block != kLoneBlock; });
         movement::Program program = lowering::lower(lone_.graph, plan, own, constants);
         movement::expect_sound(program, lone_.graph.name);
         program.specialisation = fmt::format("form_{}", number);
-        return {std::move(program), constants.bytes, own.arena_bytes};
+        return measure::LoweredForm{std::move(program), constants.bytes, own.arena_bytes};
     }
 
     const Subject& subject_;

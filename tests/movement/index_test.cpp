@@ -17,7 +17,7 @@ int64_t floored(int64_t a, int64_t b) {
 /// The value of an Index, from its terms; the oracle for a chain of operations is computed beside it.
 int64_t evaluate(const Index& index, const Values& values) {
     int64_t result = index.constant();
-    for (const auto& [key, term] : index.terms()) {
+    for (const Index::Term& term : index.terms()) {
         const Index::Atom& atom = *term.atom;
         const auto argument = [&](size_t i) { return evaluate(atom.arguments[i], values); };
         int64_t value = 0;
@@ -96,6 +96,18 @@ TEST(Index, ElementsOfAnIndexOperandMayBeNegative) {
     EXPECT_EQ(mod(id, 8).bounds(), (Bounds{0, 7}));
     EXPECT_EQ(mod(id, -8).bounds(), (Bounds{-7, 0}));
     EXPECT_EQ((floor_div(id, 16) * Index(16) + mod(id, 16)).text(), "int64_t{id[t]}");
+}
+
+TEST(Index, IsItsNormalForm) {
+    const Index x = variable("x", 0, 7), y = variable("y", 0, 9);
+    EXPECT_EQ(x + y, y + x);
+    EXPECT_EQ(x * y, y * x);
+    EXPECT_EQ(x - x, Index(0));
+    EXPECT_NE(floor_div(x + y, 3), floor_div(x + y, 4));
+    EXPECT_NE(Index::read("a", x), Index::read("b", x));
+    EXPECT_EQ(variable("x", 0, 3), x) << "variables of one name are one";
+    EXPECT_EQ((x < y) + (y < x), 1) << "an order of normal forms";
+    EXPECT_EQ((y * x).text(), "(x) * (y)") << "texts are alphabetical, whatever that order is";
 }
 
 /// Random chains of operations: the normal form has the value of the chain, and lies within its bounds and on

@@ -131,7 +131,7 @@ output d, y
 )",
                                     "diagonal");
     EXPECT_THAT(refusal(kernel("i:2 { a; d }") + kernel("y"), graph),
-                HasSubstr("lowers under no choice of its open tiles"));
+                HasSubstr("is stored whole, but two of its axes follow the loop i"));
 }
 
 TEST(StatedKernels, AreRefusedWithPositionAndReason) {

@@ -332,6 +332,12 @@ TEST(LegalPlan, TilesAndReplacementsAreLegalWhereNothingElseSeesThem) {
     EXPECT_EQ(refusal(planned_graph(), plan), "");
 }
 
+TEST(PlacedPlan, ProgramsThatArePlacedAreThoseOfThePlacedPlan) {
+    const planner::LoweredPlan lowered = planner::lowered_and_placed(planned_graph(), plain_plan());
+    EXPECT_EQ(lowered.programs, planner::verify_plan(planned_graph(), lowered.plan, "plan.toml"));
+    EXPECT_NO_THROW(planner::verify_lowered(planned_graph(), lowered, "plan.toml"));
+}
+
 /// Offsets as a person edits them: sizes still fit, so they are kept, and checked.
 TEST(PlacedPlan, WrongOffsetsAreRefused) {
     plan::Plan placed = planner::place_buffers(planned_graph(), plain_plan());

@@ -91,12 +91,12 @@ TEST(Legality, IsWhatLoweringAsserts) {
         for (int i = 0; i < 2000; ++i) {
             const NumberedNest nest = draw();
             const std::vector<bool> is_tile = tiles_of(searched.context(), nest);
-            const lowering::TiledKernel tiled =
-                lowering::tiled_kernel(searched.context().links, nest, is_tile);
-            const std::string refusal = searched.refusal(nest, is_tile);
-            EXPECT_EQ(tiled.problem.empty(), refusal.empty())
-                << schedule::text(searched.context(), nest) << ": " << tiled.problem << " / " << refusal;
-            ++(tiled.problem.empty() ? legal : illegal);
+            const auto by_numbers = lowering::why_illegal(searched.context().links, nest, is_tile);
+            const auto by_ranges = searched.why_no_strides(nest, is_tile);
+            EXPECT_EQ(by_numbers.has_value(), by_ranges.has_value())
+                << schedule::text(searched.context(), nest) << ": "
+                << (by_numbers ? by_numbers : by_ranges)->text();
+            ++(by_numbers ? illegal : legal);
         }
         EXPECT_GT(legal, 100);
         EXPECT_GT(illegal, 100);

@@ -138,13 +138,17 @@ TEST(WhyIllegal, NamesTheOperatorAndTheReason) {
     // doubled is read behind the inner nest that makes it in parts.
     const lowering::NumberedNest nest{{}, {lowering::NumberedNest{{{0, 1}}, {2}}, 3}};
     std::vector<bool> is_tile(4, true);
-    EXPECT_EQ(lowering::why_illegal(links, nest, is_tile), "");
+    EXPECT_FALSE(lowering::why_illegal(links, nest, is_tile));
     const lowering::NumberedNest hidden{{}, {lowering::NumberedNest{{{0, 1}}, {1, 2}}, 3}};
-    EXPECT_EQ(lowering::why_illegal(links, hidden, is_tile),
-              "y reads normed outside of the inner nest that makes it tile by tile");
+    const auto why = lowering::why_illegal(links, hidden, is_tile);
+    ASSERT_TRUE(why);
+    EXPECT_EQ(
+        why->text(),
+        "normed: `y`: reads it outside of the inner nest that makes it tile by tile (move it to the nest "
+        "of its reader)");
     is_tile[2] = false;
     const lowering::NumberedNest columns{{{1, 64}}, {2, 3}};
-    EXPECT_EQ(lowering::why_illegal(links, columns, is_tile), "") << "all parts together are the whole";
+    EXPECT_FALSE(lowering::why_illegal(links, columns, is_tile)) << "all parts together are the whole";
 }
 
 }  // namespace

@@ -98,24 +98,19 @@ public:
 
     BlockContext& context() { return *context_; }
 
-    /// Why a kernel of this nest does not lower with `loops` for every operator; empty if it does.
-    std::string refusal(const lowering::NumberedNest& nest, const std::vector<bool>& is_tile) {
+    /// Why a kernel of this nest does not lower with `loops` for every operator.
+    std::optional<lowering::Refusal> why_no_strides(const lowering::NumberedNest& nest,
+                                                    const std::vector<bool>& is_tile) {
         plan::SpecialisationPlan placed = specialisation_;
         for (size_t op = 0; op < is_tile.size(); ++op)
             for (const ValueId result : links_.operators[op].node->results)
                 if (is_tile[op]) placed.tensors.at(graph_[result].name).place = plan::Place::kTile;
         const lowering::LoweringInput input = lowering::lowering_input(graph_, plan_, placed, *constants_);
-        try {
-            const auto plain = [&](int op) {
-                return plan::Leaf{links_.operators[static_cast<size_t>(op)].node->name,
-                                  kernels::plain_micro_kernel()};
-            };
-            (void)lowering::lower_kernel(input, block(),
-                                         {block().name, lowering::named(links_, nest, plain)});
-            return {};
-        } catch (const Error& error) {
-            return error.what();
-        }
+        const auto plain = [&](int op) {
+            return plan::Leaf{links_.operators[static_cast<size_t>(op)].node->name,
+                              kernels::plain_micro_kernel()};
+        };
+        return lowering::why_no_strides(input, block(), {block().name, lowering::named(links_, nest, plain)});
     }
 
 private:

@@ -39,12 +39,5 @@ TEST(Checked, ZeroExtentMakesTheProductZeroWhereverItStands) {
     EXPECT_EQ(checked_product(std::span<const int64_t>(none)), std::nullopt);
 }
 
-TEST(Checked, RoundsUp) {
-    EXPECT_EQ(checked_round_up(int64_t{0}, int64_t{64}), 0);
-    EXPECT_EQ(checked_round_up(int64_t{1}, int64_t{64}), 64);
-    EXPECT_EQ(checked_round_up(int64_t{64}, int64_t{64}), 64);
-    EXPECT_EQ(checked_round_up(kMax, int64_t{64}), std::nullopt);
-}
-
 }  // namespace
 }  // namespace tessera

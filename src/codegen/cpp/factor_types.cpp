@@ -14,8 +14,8 @@ constexpr const char* kOuter = "outer";
 constexpr const char* kInner = "inner";
 
 bool has_no_other_variable(const movement::Index& index, const std::string& variable) {
-    return std::all_of(index.terms().begin(), index.terms().end(), [&](const auto& entry) {
-        const movement::Index::Atom& atom = *entry.second.atom;
+    return std::all_of(index.terms().begin(), index.terms().end(), [&](const movement::Index::Term& term) {
+        const movement::Index::Atom& atom = *term.atom;
         if (atom.kind == movement::Index::AtomKind::kVariable) return atom.variable.name == variable;
         if (atom.kind == movement::Index::AtomKind::kRead) return false;
         return std::all_of(
@@ -35,9 +35,10 @@ std::optional<Operand> operand_of(const movement::Load& load, const movement::Co
     if (!load.guards.empty()) return std::nullopt;
     Operand operand{
         {load.from.buffer, movement::Index(load.from.offset.constant()), load.from.element}, 0, {}};
-    for (const auto& [text, term] : load.from.offset.terms()) {
-        const movement::Index part = atom_index(*term.atom) * movement::Index(term.coefficient);
-        if (text == factor.outer.name) {
+    for (const movement::Index::Term& term : load.from.offset.terms()) {
+        const movement::Index part = index_of(term);
+        if (term.atom->kind == movement::Index::AtomKind::kVariable &&
+            term.atom->variable.name == factor.outer.name) {
             operand.step = term.coefficient;
         } else if (!part.uses(factor.outer.name) && !part.uses(factor.inner.name)) {
             operand.start.offset = operand.start.offset + part;

@@ -202,8 +202,8 @@ Text call_text(const movement::ApplyValue& call, const ValueContext& context) {
 namespace {
 
 bool reads_index(const movement::Index& index) {
-    return std::ranges::any_of(index.terms(), [](const auto& entry) {
-        const movement::Index::Atom& atom = *entry.second.atom;
+    return std::ranges::any_of(index.terms(), [](const movement::Index::Term& term) {
+        const movement::Index::Atom& atom = *term.atom;
         return atom.kind == movement::Index::AtomKind::kRead ||
                std::ranges::any_of(atom.arguments, reads_index);
     });

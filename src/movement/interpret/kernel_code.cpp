@@ -27,7 +27,7 @@ private:
 
     IndexCode index(const Index& index) const {
         IndexCode code{index.constant(), {}, {}};
-        for (const auto& [key, term] : index.terms()) {
+        for (const Index::Term& term : index.terms()) {
             const Index::Atom& atom = *term.atom;
             if (atom.kind == Index::AtomKind::kVariable) {
                 code.linear.push_back({slots_.at(atom.variable.name), term.coefficient});

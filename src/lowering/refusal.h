@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+
+#include "support/error.h"
+
+namespace tessera::lowering {
+
+/// Why a kernel is not lowered. A search goes on with another kernel; for a plan that is given it is the
+/// message to its author.
+struct Refusal {
+    std::string where;   ///< an operator; may be empty
+    std::string entity;  ///< a value, iterator or parameter; may be empty
+    std::string problem;
+    std::string advice;
+
+    /// In one line, as an Error says it.
+    std::string text() const { return error().what(); }
+    Error error() const { return {where, entity, problem, advice}; }
+};
+
+/// Leaves a leaf that has no calls, or an expression that has no address; `lowered_kernel` makes a Refusal of
+/// it.
+struct Refused : Error {
+    using Error::Error;
+    Refused(const Refusal& why) : Error(why.error()) {}  // NOLINT: a refusal is what is thrown
+};
+
+}  // namespace tessera::lowering
