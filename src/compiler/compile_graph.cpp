@@ -96,8 +96,6 @@ std::vector<plan::StatedKernel> tuned_kernels(const Graph& graph, const plan::Pl
 plan::Plan with_layouts(const Graph& graph, const plan::Plan& initial, const planner::PlannerOptions& planner,
                         const CompileOptions& options, PassRunner& pass,
                         std::vector<std::string>& cut_short) {
-    const layouts::SearchOptions search =
-        layout_search_options(graph, initial, planner, options.search_effort);
     struct Found {
         layouts::Search search;
         plan::Plan plan;
@@ -105,6 +103,8 @@ plan::Plan with_layouts(const Graph& graph, const plan::Plan& initial, const pla
     Found found = pass.run(
         "layouts", "toml",
         [&] {
+            const layouts::SearchOptions search =
+                layout_search_options(graph, initial, planner, options.search_effort);
             layouts::Search all = layouts::search_layouts(graph, initial, search);
             plan::Plan plan = layouts::decision_of(graph, initial, all);
             return Found{std::move(all), std::move(plan)};
@@ -197,6 +197,8 @@ planner::LoweredPlan completed(const Graph& graph_with_copies, const plan::Plan&
 planner::LoweredPlan searched_plan(const Graph& graph, const CompileOptions& options, PassRunner& pass,
                                    std::vector<std::string>& cut_short) {
     auto [planner, plan] = planning_start(graph, options.machine, options.workers, options.search_effort);
+    // The search for layouts asks what is fused; most of its kernels come again.
+    planner.known = std::make_shared<std::map<std::string, schedule::KnownKernels>>();
     std::vector<plan::StatedKernel> stated;
     if (options.kernels) {
         stated = read(*options.kernels, plan::parse_stated_kernels);

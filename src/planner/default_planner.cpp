@@ -114,7 +114,7 @@ private:
         std::set<const Node*> alone;
         while (true) {
             places_.choose(view, lone);
-            BlockSchedule found = search_block(input_, view, alone, options_, known_);
+            BlockSchedule found = search_block(input_, view, alone, options_, known());
             if (found.refusal) return found;
             const std::vector<Group> groups = found.groups();
             places_.choose(view, groups);
@@ -159,6 +159,8 @@ private:
     std::optional<lowering::Refusal> why_no_strides(const Block& block, const plan::Nest& nest) const {
         return lowering::why_no_strides(input_, block, {block.name, nest});
     }
+
+    schedule::KnownKernels& known() { return options_.known ? (*options_.known)[out_.name] : known_; }
 
     static plan::Leaf plain(const Node& node) { return {node.name, kernels::plain_micro_kernel()}; }
 
@@ -222,7 +224,7 @@ private:
     const PlannerOptions& options_;
     lowering::LoweringInput input_;
     Places places_;
-    schedule::KnownKernels known_;
+    schedule::KnownKernels known_;  ///< where the options share none
 };
 
 }  // namespace

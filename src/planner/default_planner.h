@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -17,6 +18,7 @@
 #include "plan/plan.h"
 #include "plan/stated_kernels.h"
 #include "planner/place_buffers.h"
+#include "schedule/known_kernels.h"
 #include "schedule/search.h"
 
 namespace tessera::planner {
@@ -58,6 +60,10 @@ struct PlannerOptions {
     std::vector<plan::StatedKernel> stated = {};  ///< kept as they are; the others are searched around them
     /// Told what the search of each block found, with its specialisation and name; may be empty.
     std::function<void(const std::string&, const std::string&, const schedule::Schedule&)> on_schedule = {};
+    /// Kernels that were solved, by specialisation. Searches whose options differ in `structures`,
+    /// `alternatives`, `samples` and `stated` alone may share them: they change no plan. Null: a search of
+    /// its own.
+    std::shared_ptr<std::map<std::string, schedule::KnownKernels>> known = {};
     bool has_all_blocks = false;  ///< candidates with every register block, and not the preferred one alone
 
     kernels::KernelTarget target() const {
