@@ -83,7 +83,8 @@ private:
         start.options.constant_bytes = std::numeric_limits<int64_t>::max();
         const layouts::Search found = layouts::find_layouts(
             graph, start.initial, layout_search_options(graph, start.initial, start.options, 1));
-        return found.why_none.empty() ? found.result.cost : kNever;
+        if (!found.why_none.empty()) return kNever;  // nothing computes it in any layout
+        return found.result.cost;
     }
 
     const Graph& graph_;
