@@ -119,6 +119,24 @@ public:
         return found;
     }
 
+    /// A nest by itself. What the search learns from it is forgotten.
+    std::variant<StatedPrice, Refusal> price(const plan::StatedKernel& kernel) {
+        schedule::BlockContext alone = context_;
+        auto verdict = solve_stated({&kernel, 1}, plain_.name, alone);
+        if (auto* refusal = std::get_if<Refusal>(&verdict)) return std::move(*refusal);
+        const auto& solved = std::get<std::vector<schedule::SolvedKernel>>(verdict);
+        if (solved.empty())
+            return Refusal{Refusal::Kind::kForm, Error(kernel.where, plan::root(kernel.nest).node,
+                                                       "is a view of its operand, which nothing computes")};
+        const schedule::SolvedKernel& best = solved.front();
+        const std::vector<bool> is_tile = schedule::tiles_of(context_, best.nest);
+        return StatedPrice{
+            .nest = nest_of(best),
+            .cost = best.cost,
+            .buffers = evaluator_.buffers(lowering::tiled_kernel(links_, best.nest, is_tile), is_tile),
+            .barrier_seconds = evaluator_.barrier_seconds()};
+    }
+
 private:
     /// Whether a later operator of the block updates what the operator reads.
     bool is_overwritten_later(const Node& reader) const {
@@ -213,6 +231,18 @@ BlockSchedule search_block(const lowering::LoweringInput& input, const BlockView
                            schedule::KnownKernels& known) {
     TESSERA_CHECK(options.costs);
     return BlockSearch(input, view, alone, options, known).run();
+}
+
+std::vector<std::variant<StatedPrice, Refusal>> price_in_block(const lowering::LoweringInput& input,
+                                                               const BlockView& view,
+                                                               std::span<const plan::StatedKernel> kernels,
+                                                               const PlannerOptions& options) {
+    TESSERA_CHECK(options.costs && options.stated.empty());
+    schedule::KnownKernels known;
+    BlockSearch block(input, view, {}, options, known);
+    std::vector<std::variant<StatedPrice, Refusal>> verdicts;
+    for (const plan::StatedKernel& kernel : kernels) verdicts.push_back(block.price(kernel));
+    return verdicts;
 }
 
 }  // namespace tessera::planner

@@ -14,6 +14,7 @@
 #include "machine/machine.h"
 #include "plan/plan.h"
 #include "plan/stated_kernels.h"
+#include "planner/stated_price.h"
 #include "schedule/search.h"
 
 namespace tessera::planner {
@@ -77,6 +78,13 @@ plan::Plan complete_plan(const Graph& graph, plan::Plan plan, const PlannerOptio
 /// @pre the plan has one specialisation
 Alternatives alternatives(const Graph& graph, const plan::Plan& plan, const std::string& block,
                           const PlannerOptions& options);
+
+/// What each of the stated kernels costs by itself, or why it is refused, in every specialisation for which
+/// it is stated: in the order of specialisations.
+/// @pre the plan as for `complete_plan`; check_stated of each kernel alone; none is stated in the options
+std::vector<StatedVerdict> price_stated(const Graph& graph, const plan::Plan& plan,
+                                        const std::vector<plan::StatedKernel>& kernels,
+                                        const PlannerOptions& options);
 
 /// The operators that share a kernel with others in some specialisation of the plan that `complete_plan`
 /// makes, found with less effort.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 
 #include "lowering/numbered_nest.h"
 #include "schedule/solve_tiles.h"
@@ -51,7 +52,8 @@ void check_block(const Block& block, const StatedKernel& kernel) {
 }
 
 /// Kernels run in the order of their roots.
-void check_order(const schedule::BlockContext& block, const NumberedNest& nest, const StatedKernel& kernel) {
+std::optional<Error> why_out_of_order(const schedule::BlockContext& block, const NumberedNest& nest,
+                                      const StatedKernel& kernel) {
     std::map<int, int> roots;
     for (const NumberedNest& each : block.stated)
         for (const int op : each.operators()) roots[op] = each.root();
@@ -61,11 +63,12 @@ void check_order(const schedule::BlockContext& block, const NumberedNest& nest, 
             const auto at = roots.find(reader);
             const int root = at == roots.end() ? reader : at->second;
             if (root < nest.root())
-                throw Error(kernel.where, name(op),
-                            fmt::format("is read by {}, whose kernel runs before {}", name(reader),
-                                        name(nest.root())),
-                            fmt::format("fuse {} too, or leave {} out", name(reader), name(op)));
+                return Error(kernel.where, name(op),
+                             fmt::format("is read by {}, whose kernel runs before {}", name(reader),
+                                         name(nest.root())),
+                             fmt::format("fuse {} too, or leave {} out", name(reader), name(op)));
         }
+    return std::nullopt;
 }
 
 }  // namespace
@@ -96,8 +99,21 @@ void check_stated(const Graph& graph, const plan::Plan& plan, const std::vector<
     }
 }
 
-void fix_stated(const std::vector<StatedKernel>& stated, const std::string& specialisation,
-                schedule::BlockContext& block) {
+std::string_view name(Refusal::Kind kind) {
+    switch (kind) {
+        case Refusal::Kind::kForm:
+            return "form";
+        case Refusal::Kind::kTiles:
+            return "tiles";
+        case Refusal::Kind::kLowering:
+            break;
+    }
+    return "lowering";
+}
+
+std::variant<std::vector<schedule::SolvedKernel>, Refusal> solve_stated(std::span<const StatedKernel> stated,
+                                                                        const std::string& specialisation,
+                                                                        schedule::BlockContext& block) {
     std::vector<const StatedKernel*> here;
     for (const StatedKernel& kernel : stated) {
         if (!kernel.specialisation.empty() && kernel.specialisation != specialisation) continue;
@@ -105,8 +121,9 @@ void fix_stated(const std::vector<StatedKernel>& stated, const std::string& spec
         const auto is_missing = [&](const plan::Leaf* leaf) { return block.links.find(leaf->node) < 0; };
         if (std::ranges::all_of(all, is_missing)) continue;
         if (const auto view = std::ranges::find_if(all, is_missing); view != all.end())
-            throw Error(kernel.where, (*view)->node, "is a view of its operand, which nothing computes",
-                        "leave it out of the nest");
+            return Refusal{Refusal::Kind::kForm, Error(kernel.where, (*view)->node,
+                                                       "is a view of its operand, which nothing computes",
+                                                       "leave it out of the nest")};
         for (const plan::Leaf* leaf : all) {
             const int op = block.links.find(leaf->node);
             block.is_alone[static_cast<size_t>(op)] = true;
@@ -116,19 +133,32 @@ void fix_stated(const std::vector<StatedKernel>& stated, const std::string& spec
         here.push_back(&kernel);
         block.stated.push_back(lowering::numbered(block.links, kernel.nest));
     }
+    std::vector<schedule::SolvedKernel> all;
     for (size_t i = 0; i < here.size(); ++i) {
         const NumberedNest& nest = block.stated[i];
-        check_order(block, nest, *here[i]);
+        if (auto error = why_out_of_order(block, nest, *here[i]))
+            return Refusal{Refusal::Kind::kForm, *std::move(error)};
         const std::vector<bool> is_tile = schedule::tiles_of(block, nest);
         const std::string why = lowering::why_illegal(block.links, with_whole_tiles(nest), is_tile);
-        if (!why.empty()) throw Error(here[i]->where, "nest", why);
+        if (!why.empty()) return Refusal{Refusal::Kind::kTiles, Error(here[i]->where, "nest", why)};
         int64_t work = 0;
-        if (!schedule::solve_tiles(block, nest, {}, work))
-            throw Error(here[i]->where, "nest",
-                        fmt::format("lowers under no choice of its open tiles and micro-kernels in {}",
-                                    specialisation),
-                        "leave more of them open");
+        auto solved = schedule::solve_tiles(block, nest, {}, work);
+        if (!solved)
+            return Refusal{
+                Refusal::Kind::kLowering,
+                Error(here[i]->where, "nest",
+                      fmt::format("lowers under no choice of its open tiles and micro-kernels in {}",
+                                  specialisation),
+                      "leave more of them open")};
+        all.push_back(*std::move(solved));
     }
+    return all;
+}
+
+void fix_stated(const std::vector<StatedKernel>& stated, const std::string& specialisation,
+                schedule::BlockContext& block) {
+    const auto solved = solve_stated(stated, specialisation, block);
+    if (const auto* refusal = std::get_if<Refusal>(&solved)) throw Error(refusal->error);
 }
 
 }  // namespace tessera::planner

@@ -151,5 +151,58 @@ TEST(StatedKernels, AreRefusedWithPositionAndReason) {
     EXPECT_THAT(refusal(kernel("t:4 {")), HasSubstr("kernels.toml:1"));
 }
 
+std::vector<StatedVerdict> priced_alone(const std::string& toml, const Graph& graph = testing::rows_graph()) {
+    const PlannerOptions options{.machine = "test", .lanes = 8, .structures = 1};
+    const auto stated = plan::parse_stated_kernels(toml, "kernels.toml", kernels::micro_kernels());
+    return price_stated(graph, initial_plan(graph, options), stated, options);
+}
+
+TEST(StatedPrices, AreThoseThatPlanningCounts) {
+    const Graph graph = testing::rows_graph();
+    const std::string toml = kernel("t:4 { r; normed; doubled; y }");
+    PlannerOptions options{.machine = "test", .lanes = 8, .structures = 1};
+    options.stated = plan::parse_stated_kernels(toml, "kernels.toml", kernels::micro_kernels());
+    double seconds = 0;
+    options.on_schedule = [&](const std::string&, const std::string&, const schedule::Schedule& schedule) {
+        seconds += schedule.seconds;
+    };
+    (void)complete_plan(graph, initial_plan(graph, options), options);
+    const std::vector<StatedVerdict> verdicts = priced_alone(toml);
+    ASSERT_EQ(verdicts.size(), 1U);
+    const auto& price = std::get<StatedPrice>(verdicts.front().verdict);
+    EXPECT_EQ(price.cost.seconds, seconds);
+    double held = 0;
+    for (const cost::Evaluator::Buffer& buffer : price.buffers) held += buffer.bytes;
+    EXPECT_EQ(price.buffers.size(), 3U);
+    EXPECT_EQ(held, price.cost.buffer_bytes);
+}
+
+TEST(StatedPrices, EachNestIsJudgedAlone) {
+    const std::vector<std::string> nests = {"t:4 { r; doubled }", "t:4 { r; normed; doubled }",
+                                            "d:4 { r; normed; doubled }", "t:4 { r; normed; doubled; y }"};
+    std::string all;
+    for (const std::string& nest : nests) all += kernel(nest);
+    const std::vector<StatedVerdict> together = priced_alone(all);
+    ASSERT_EQ(together.size(), nests.size());
+    for (size_t i = 0; i < nests.size(); ++i) {
+        const StatedVerdict alone = std::move(priced_alone(kernel(nests[i])).front());
+        ASSERT_EQ(together[i].verdict.index(), alone.verdict.index()) << nests[i];
+        if (const auto* refusal = std::get_if<Refusal>(&alone.verdict)) {
+            EXPECT_EQ(std::get<Refusal>(together[i].verdict).error.problem, refusal->error.problem);
+            continue;
+        }
+        EXPECT_EQ(std::get<StatedPrice>(together[i].verdict).nest, std::get<StatedPrice>(alone.verdict).nest);
+        EXPECT_EQ(std::get<StatedPrice>(together[i].verdict).cost.seconds,
+                  std::get<StatedPrice>(alone.verdict).cost.seconds);
+    }
+    EXPECT_EQ(std::get<Refusal>(together[0].verdict).kind, Refusal::Kind::kForm);
+    EXPECT_TRUE(std::holds_alternative<StatedPrice>(together[1].verdict));
+}
+
+TEST(StatedPrices, KernelsOfOneSpecialisationArePricedThere) {
+    EXPECT_EQ(priced_alone("[[kernel]]\nspecialisation = \"prefill\"\nnest = \"r\"\n").size(), 1U);
+    EXPECT_TRUE(priced_alone("[[kernel]]\nspecialisation = \"decode\"\nnest = \"r\"\n").empty());
+}
+
 }  // namespace
 }  // namespace tessera::planner
