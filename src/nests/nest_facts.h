@@ -47,11 +47,17 @@ Verdict derive_facts(const Kernel& kernel, const Nest& nest,
                      const std::optional<MachineRates>& machine = std::nullopt,
                      const WalkOptions& options = {});
 
+/// Of a nest as it is written.
+Verdict derive_facts(const Kernel& kernel, std::string_view nest, const std::vector<std::string>& visible,
+                     const std::optional<MachineRates>& machine, const WalkOptions& options = {});
+
 /// Why the nest is refused; empty if it is legal.
 std::optional<Illegal> why_illegal(const Kernel& kernel, std::string_view nest,
                                    const std::vector<std::string>& visible = {},
                                    const WalkOptions& options = {});
 
+/// @throws Error for a file that is no `.nest`: without a nest, with levels, or with a space
+void check_one_nest(const KernelFile& file);
 /// Of a `.nest` file. @throws Error for what is none
 Verdict derive_facts(const KernelFile& file, const WalkOptions& options = {});
 
