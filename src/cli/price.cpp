@@ -97,6 +97,7 @@ int run_price(const PriceArguments& options, const Environment& environment) {
     return price_nests({.file = options.file,
                         .stated = read_kernels(options.kernels),
                         .cost = machine::find_published_model(options.cost),
+                        .is_space = extension == ".space",
                         .has_levels = file->has_levels,
                         .as_json = options.as_json});
 }

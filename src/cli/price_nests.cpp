@@ -1,7 +1,7 @@
 #include "cli/price_nests.h"
 
 #include <cstdio>
-#include <functional>
+#include <type_traits>
 #include <variant>
 
 #include <fmt/format.h>
@@ -10,6 +10,7 @@
 #include "cli/nest_report.h"
 #include "facts/facts.h"
 #include "nests/published_price.h"
+#include "nests/space_nest.h"
 #include "support/error.h"
 #include "support/mapped_file.h"
 #include "support/note.h"
@@ -32,13 +33,15 @@ class NestPricer {
 public:
     NestPricer(const NestQuestion& question, const nests::KernelFile& file)
         : file_(file), cost_(question.cost), kernel_(nests::make_kernel(file)) {
+        if (question.is_space) in_space_.emplace(space_.emplace(nests::make_space(file)));
         if (cost_ && !file.levels && !file.machine)
             throw Error(file.where, "machine", "is missing, and --cost needs its rates",
                         "add a line `machine bandwidth 1e10 peak 1e11 units 2`");
-        if (cost_) least_ = nests::least_work(kernel_, visible());
+        if (cost_ == machine::PublishedModel::kRoofline) least_ = nests::least_work(kernel_, visible());
     }
 
-    ShownNest show(const std::string& nest) const {
+    ShownNest show(const std::string& nest) {
+        if (in_space_) return shown((*in_space_)(nest));
         return file_.levels ? shown(nests::derive_level_facts(kernel_, *file_.levels, nest))
                             : shown(nests::derive_facts(kernel_, nest, visible(), file_.machine));
     }
@@ -70,6 +73,8 @@ private:
         }
         const Facts& facts = std::get<Facts>(verdict);
         nest.text = text_of(facts);
+        if constexpr (std::is_same_v<Facts, nests::NestFacts>)
+            if (space_) nest.json["feasible"] = facts.footprint <= space_->capacity;
         if (!cost_) return nest;
         const nests::PublishedPrice price = price_of(facts);
         nest.json["cost"] = nests::to_json(price);
@@ -81,6 +86,8 @@ private:
     const std::optional<machine::PublishedModel> cost_;
     const nests::Kernel kernel_;
     nests::LeastWork least_;
+    std::optional<nests::Space> space_;
+    std::optional<nests::SpaceFactsOf> in_space_;
 };
 
 /// Of the nest of the file, which the other verbs print in the same way.
@@ -95,7 +102,7 @@ int price_own_nest(const NestQuestion& question, const nests::KernelFile& file) 
 }
 
 int price_stated_nests(const NestQuestion& question, const nests::KernelFile& file) {
-    const NestPricer pricer(question, file);
+    NestPricer pricer(question, file);
     Json json = {{"nests", Json::array()}};
     std::string text;
     size_t illegal = 0;

@@ -14,6 +14,7 @@ struct NestQuestion {
     std::string file;
     std::vector<plan::StatedText> stated;  ///< empty: the nest of the file
     std::optional<machine::PublishedModel> cost;
+    bool is_space = false;    ///< the file describes the space of a chain
     bool has_levels = false;  ///< the file is to have memory levels, else none
     bool as_json = false;
 };

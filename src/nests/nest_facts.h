@@ -31,10 +31,10 @@ std::vector<OperatorFacts> operator_facts(const Kernel& kernel, const std::vecto
 /// What follows from a nest. Counts run over all units.
 struct NestFacts {
     int64_t units = 0;
-    std::vector<OperatorFacts> operators;
-    std::vector<BufferCounts> buffers;
-    int64_t footprint = 0;  ///< bytes: the largest box of every buffer
-    int64_t bytes = 0;      ///< all that is loaded, stored and reloaded
+    std::vector<OperatorFacts> operators;  ///< none of a closed form (nests/space_nest.h)
+    std::vector<BufferCounts> buffers;     ///< likewise
+    int64_t footprint = 0;                 ///< bytes: the largest box of every buffer
+    int64_t bytes = 0;                     ///< all that is loaded, stored and reloaded
     int64_t flops = 0;
     std::optional<ModelTimes> model;  ///< on a machine only
     bool operator==(const NestFacts&) const = default;
