@@ -123,7 +123,10 @@ public:
     std::variant<StatedPrice, Refusal> price(const plan::StatedKernel& kernel) {
         schedule::BlockContext alone = context_;
         auto verdict = solve_stated({&kernel, 1}, plain_.name, alone);
-        if (auto* refusal = std::get_if<Refusal>(&verdict)) return std::move(*refusal);
+        if (auto* refusal = std::get_if<Refusal>(&verdict)) {
+            if (refusal->kind == Refusal::Kind::kLowering) explain(kernel, alone, refusal->error);
+            return std::move(*refusal);
+        }
         const auto& solved = std::get<std::vector<schedule::SolvedKernel>>(verdict);
         if (solved.empty())
             return Refusal{Refusal::Kind::kForm, Error(kernel.where, plan::root(kernel.nest).node,
@@ -180,14 +183,33 @@ private:
     }
 
     bool lowers(const NumberedNest& nest, const std::vector<int>& leaves, const std::vector<bool>& is_tile) {
+        return !why_not_lowered(nest, leaves, is_tile).has_value();
+    }
+
+    std::optional<Error> why_not_lowered(const NumberedNest& nest, const std::vector<int>& leaves,
+                                         const std::vector<bool>& is_tile) {
         const PlacedTiles placed(*this, is_tile);
         ++lowered_;
         try {
             (void)lowering::lower_kernel(input_, view_.block(), {view_.block().name, nest_of(nest, leaves)});
-            return true;
-        } catch (const Error&) {
-            return false;
+            return std::nullopt;
+        } catch (const Error& error) {
+            return error;
         }
+    }
+
+    /// Why a nest that leaves nothing open does not lower: in words of lowering, since there was no choice.
+    void explain(const plan::StatedKernel& kernel, const schedule::BlockContext& stated, Error& refusal) {
+        const NumberedNest& nest = stated.stated.front();
+        std::vector<int> leaves;
+        for (const int op : nest.operators()) {
+            if (stated.leaves[static_cast<size_t>(op)].size() > 1) return;
+            leaves.push_back(stated.leaves[static_cast<size_t>(op)].front());
+        }
+        if (plan::print(kernel.nest).find('?') != std::string::npos) return;
+        if (const auto why = why_not_lowered(nest, leaves, schedule::tiles_of(stated, nest)))
+            refusal = Error(kernel.where, why->entity.empty() ? why->where : why->entity, why->problem,
+                            why->advice);
     }
 
     /// Places the results of these operators in tiles while it lives.

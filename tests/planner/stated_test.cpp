@@ -199,6 +199,75 @@ TEST(StatedPrices, EachNestIsJudgedAlone) {
     EXPECT_TRUE(std::holds_alternative<StatedPrice>(together[1].verdict));
 }
 
+/// But for the place of what a block carries, which depends on all kernels of the plan.
+TEST(StatedPrices, RefuseWhatPlanningRefuses) {
+    const Graph graph = parse_graph(R"(graph "carried"
+input x: f32[8, 8]
+value h: f32[8, 8]
+value a: f32[8, 8]
+value s: f32[8]
+value b: f32[8, 8]
+value h2: f32[8, 8]
+value y: f32[8, 8]
+
+block first
+  node h(x) -> h
+    op double(i: 8, j: 8)
+    in X f32[i, j]
+    out Y f32[i, j] = X * 2
+block layer repeat 3 carry h -> h2
+  node a(h) -> a
+    op turn(i: 8, j: 8)
+    in X f32[j, i]
+    out Y f32[i, j] = X
+  node s(h) -> s
+    op total(i: 8, j*: 8)
+    in X f32[i, j]
+    out Y f32[i] = sum(X)
+  node b(a, s) -> b
+    op scale(i: 8, j: 8)
+    in X f32[i, j]
+    in S f32[i]
+    out Y f32[i, j] = X * S
+  node h2(h, b) -> h2
+    op add(i: 8, j: 8)
+    in H f32[i, j]
+    in X f32[i, j]
+    out Y f32[i, j] = H + X
+block last
+  node y(h2) -> y
+    op negate(i: 8, j: 8)
+    in X f32[i, j]
+    out Y f32[i, j] = -X
+
+output y
+)",
+                                    "carried");
+    verify(graph, "carried");
+    int refused = 0;
+    for (const char* nest : {"s", "h2", "i:2 { a; s; b }", "i:2 { b; h2 }", "i:2 { a; s; b; h2 }",
+                             "{ s; b; h2 }", "i:4 { s; b }", "{ a; s; b; h2 }", "i:2 { a; b }",
+                             "j:2 { s; b; h2 }", "i:2 j:2 { b; h2 }", "i:8 { a; b; h2 }"}) {
+        const std::vector<StatedVerdict> verdicts = priced_alone(kernel(nest), graph);
+        ASSERT_EQ(verdicts.size(), 1U);
+        const bool is_refused = std::holds_alternative<Refusal>(verdicts.front().verdict);
+        const std::string planned = refusal(kernel(nest), graph);
+        if (is_refused)
+            EXPECT_NE(planned, "accepted") << nest;
+        else
+            EXPECT_THAT(planned, ::testing::AnyOf("accepted", HasSubstr("carries from staying"))) << nest;
+        refused += is_refused;
+    }
+    EXPECT_GE(refused, 1);
+}
+
+TEST(StatedPrices, SayWhyANestWithoutChoicesDoesNotLower) {
+    const auto why = [](const std::string& nest) {
+        return std::string(std::get<Refusal>(priced_alone(kernel(nest)).front().verdict).error.what());
+    };
+    EXPECT_THAT(why("r[dot n=t k=d lanes=8]"), ::testing::Not(HasSubstr("no choice")));
+}
+
 TEST(StatedPrices, KernelsOfOneSpecialisationArePricedThere) {
     EXPECT_EQ(priced_alone("[[kernel]]\nspecialisation = \"prefill\"\nnest = \"r\"\n").size(), 1U);
     EXPECT_TRUE(priced_alone("[[kernel]]\nspecialisation = \"decode\"\nnest = \"r\"\n").empty());
