@@ -1,4 +1,5 @@
 // `tessera price` as a user runs it.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -161,6 +162,39 @@ TEST_F(PriceVerb, JudgesEveryNestByItself) {
     const std::string words = price_nests({"m:16 { c; e }", "k:16 { c; e }"}).output;
     EXPECT_THAT(words, HasSubstr("  held     C in "));
     EXPECT_THAT(words, HasSubstr("  illegal  (form) `k`: is no iterator of e"));
+}
+
+/// The models count on the nest as on one of a .nest file, so that prices of two nests have the ratio of
+/// theirs.
+TEST_F(PriceVerb, PricesByPublishedModels) {
+    const std::vector<std::string> stated = {"m:16 { c; e }", "m:32 n:64 { c; e }"};
+    const auto costs = [&](const std::string& model) {
+        const ProcessResult result = price_nests(stated, {"--json", "--workers", "1", "--cost", model});
+        EXPECT_EQ(result.exit_code, 0) << result.errors;
+        return Json::parse(result.output)["nests"];
+    };
+    const std::string operators =
+        "op c(m: 256, n: 256, k*: 64)\nin A f32[m, k], B f32[k, n]\nout C f32[m, n] = sum(A * B)\n"
+        "op e(m: 256, h: 64, n*: 256)\nin C f32[m, n], D f32[n, h]\nout E f32[m, h] = sum(C * D)\n"
+        "machine bandwidth 1e9 peak 1e10 units 1\nnest\n";
+    std::vector<Json> facts;
+    for (const char* nest : {"m:16@unit { c e }", "m:32@unit n:64 { c e }"}) {
+        write("chain.nest", operators + nest + "\n");
+        facts.push_back(Json::parse(price({"--json", "--cost", "mcfuser"}, "chain.nest").output));
+    }
+    const Json mcfuser = costs("mcfuser");
+    for (const char* part : {"memory", "compute"})
+        EXPECT_NEAR(mcfuser[0]["cost"][part].get<double>() / mcfuser[1]["cost"][part].get<double>(),
+                    facts[0]["cost"][part].get<double>() / facts[1]["cost"][part].get<double>(), 1e-9);
+    for (const size_t i : {0, 1}) EXPECT_EQ(mcfuser[i]["cost"]["alpha"], facts[i]["cost"]["alpha"]);
+    EXPECT_EQ(costs("roofline")[0]["cost"]["seconds"], costs("roofline")[1]["cost"]["seconds"]);
+    for (const Json& nest : costs("nncase")) {
+        double memory = 0;
+        for (const Json& level : nest["levels"]) memory += level["seconds"].get<double>();
+        EXPECT_DOUBLE_EQ(nest["cost"]["seconds"].get<double>(),
+                         std::max(memory, nest["compute"].get<double>()));
+    }
+    EXPECT_EQ(price_nests(stated, {"--cost", "guess"}).exit_code, 2);
 }
 
 TEST_F(PriceVerb, PricesTheNestsOfSeveralFiles) {
