@@ -61,7 +61,8 @@ int price_program(const PriceArguments& options, const Environment& environment)
         compiler::price_graph(graph, stated, read_machine(options.machine, environment),
                               {.workers = options.workers > 0 ? std::optional(options.workers) : std::nullopt,
                                .cost = machine::find_published_model(options.cost)});
-    const std::string text = options.as_json ? as_json(prices).dump(1) + "\n" : in_words(prices);
+    const std::string text =
+        options.as_json ? prices_as_json(prices).dump(1) + "\n" : prices_in_words(prices);
     std::fwrite(text.data(), 1, text.size(), stdout);
     const auto illegal = std::ranges::count_if(prices.nests, [](const compiler::PricedNest& nest) {
         return std::holds_alternative<planner::Refusal>(nest.verdict);

@@ -83,7 +83,7 @@ std::string reason_of(const planner::Refusal& refusal) {
     return Error("", error.entity, error.problem, error.advice).what();
 }
 
-std::string in_words(const compiler::GraphPrices& prices) {
+std::string prices_in_words(const compiler::GraphPrices& prices) {
     std::string text = fmt::format("machine {}, workers {}{}\n", prices.machine, prices.workers,
                                    prices.is_measured ? "" : ": not measured, so these are roofs");
     for (const compiler::PricedNest& nest : prices.nests) {
@@ -98,7 +98,7 @@ std::string in_words(const compiler::GraphPrices& prices) {
     return text;
 }
 
-Json as_json(const compiler::GraphPrices& prices) {
+Json prices_as_json(const compiler::GraphPrices& prices) {
     Json json = {{"machine", prices.machine},
                  {"measured", prices.is_measured},
                  {"workers", prices.workers},
