@@ -14,4 +14,10 @@ int report_nest(std::string_view verb, const std::string& file, const std::strin
     return 1;
 }
 
+int report_illegal(const std::string& file, size_t illegal, size_t all) {
+    if (illegal == 0) return 0;
+    note("tessera price: {}: {} of {} nests are illegal", file, illegal, all);
+    return 1;
+}
+
 }  // namespace tessera::cli

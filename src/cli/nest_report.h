@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -12,5 +13,8 @@ namespace tessera::cli {
 /// @return the exit code
 int report_nest(std::string_view verb, const std::string& file, const std::string& shown,
                 const nests::Illegal* illegal);
+
+/// Says on stderr how many nests of several are illegal. @return the exit code
+int report_illegal(const std::string& file, size_t illegal, size_t all);
 
 }  // namespace tessera::cli

@@ -109,6 +109,16 @@ std::vector<Evaluator::Touched> Evaluator::touched(const TiledKernel& kernel,
     return found;
 }
 
+std::vector<Evaluator::Buffer> Evaluator::buffers(const TiledKernel& kernel,
+                                                  const std::vector<bool>& is_tile) {
+    std::vector<Buffer> found;
+    OfKernel(*this, kernel, points_.size())
+        .for_each_buffer(is_tile, [&](const Tensor& tensor, double bytes, double footprint) {
+            found.push_back({storages_[static_cast<size_t>(tensor.storage)], bytes, level_of(footprint)});
+        });
+    return found;
+}
+
 Evaluation Evaluator::after_others(const Numbered& kernel, const std::vector<bool>& is_tile,
                                    const std::map<ValueId, size_t>& levels) {
     if (kernel.kernel.broken) return impossible(*kernel.kernel.broken, links_);

@@ -75,6 +75,15 @@ public:
     Evaluation after_others(const Numbered& kernel, const std::vector<bool>& is_tile,
                             const std::map<ValueId, size_t>& levels);
 
+    /// A value that a kernel keeps in tiles, at the bounds of the symbols.
+    struct Buffer {
+        ValueId value;
+        double bytes = 0;
+        size_t level = 0;  ///< the innermost that holds all that is touched from one tile of it to the next
+    };
+    /// Their bytes add up to Evaluation::buffer_bytes.
+    std::vector<Buffer> buffers(const lowering::TiledKernel& kernel, const std::vector<bool>& is_tile);
+
     int64_t workers() const { return workers_; }
     /// The innermost level that holds so many bytes of one worker; the outermost one if none does.
     size_t level_of(double bytes) const;

@@ -173,6 +173,23 @@ double Evaluator::OfKernel::buffer_bytes(const std::vector<bool>& is_tile) {
     return sum;
 }
 
+void Evaluator::OfKernel::for_each_buffer(
+    const std::vector<bool>& is_tile,
+    const std::function<void(const Tensor& tensor, double bytes, double footprint)>& visit) {
+    tabulate();
+    tabulate_bytes();
+    measure_footprints();
+    for (const TiledOperator& tiled : kernel_.operators) {
+        if (!is_tile[static_cast<size_t>(tiled.op)]) continue;
+        for (size_t t = 0; t < facts(tiled).tensors.size(); ++t) {
+            const Tensor& tensor = facts(tiled).tensors[t];
+            if (!tensor.is_result) continue;
+            const size_t depth = common_loops(tiled, tensor);
+            visit(tensor, bytes_within(tiled, t, depth), footprint(tiled, depth));
+        }
+    }
+}
+
 double Evaluator::OfKernel::bytes(const TiledOperator& tiled, size_t tensor, Extents extents) const {
     const AtPoint& here = facts(tiled).points[point_];
     return std::min(facts(tiled).tensors[tensor].bytes(extents) * here.padding[tensor], here.whole[tensor]);
@@ -263,9 +280,8 @@ size_t Evaluator::OfKernel::transfer(const TiledOperator& tiled, const NumberedL
         size_t first = 0;  // the outermost loop that the tile of a value is inside of
         if (is_in_tiles(tiled, tensor, is_tile)) {
             first = common_loops(tiled, tensor);
-            const double footprint =
-                first == 0 ? footprints_.back() : footprints_[static_cast<size_t>(tiled.loops[first - 1])];
-            move(evaluator_.level_of(footprint), executions(tiled, first) * bytes_within(tiled, t, first));
+            move(evaluator_.level_of(footprint(tiled, first)),
+                 executions(tiled, first) * bytes_within(tiled, t, first));
         } else {
             const double whole = facts(tiled).points[point_].whole[t];
             double share = 1;

@@ -51,6 +51,11 @@ public:
                           const std::function<void(int storage, double bytes, bool is_result)>& visit) const;
 
     double buffer_bytes(const std::vector<bool>& is_tile);
+    /// Every result that exists in tiles only, with the bytes of a tile, and those that are touched from one
+    /// tile to the next.
+    void for_each_buffer(
+        const std::vector<bool>& is_tile,
+        const std::function<void(const Tensor& tensor, double bytes, double footprint)>& visit);
 
     /// The level in which a step finds a tensor; empty: as a kernel finds it that runs alone.
     std::function<size_t(const Tensor&)> found_in;
@@ -92,6 +97,11 @@ private:
     void measure_footprints();
 
     double rate(size_t level) const { return evaluator_.model_.seconds_per_byte(level, evaluator_.workers_); }
+
+    /// Bytes that one trip of the operator's first `depth` loops touches. @pre footprints were measured
+    double footprint(const lowering::TiledOperator& tiled, size_t depth) const {
+        return depth == 0 ? footprints_.back() : footprints_[static_cast<size_t>(tiled.loops[depth - 1])];
+    }
 
     bool runs_with(const lowering::TiledOperator& tiled, const Tensor& tensor, int loop) const;
 

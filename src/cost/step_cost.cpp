@@ -155,13 +155,7 @@ private:
         cost.stall_seconds = found.stalls;
         cost.why_infinite = found.why_infinite;
         cost.seconds = found.seconds + cost.barrier_seconds;
-        cost.levels.clear();
-        for (size_t level = 0; level < found.levels.size(); ++level) {
-            const double seconds = found.levels[level];
-            if (seconds == 0) continue;
-            cost.levels.push_back({model_.machine().memory[level].name,
-                                   seconds / model_.seconds_per_byte(level, plan_.workers), seconds});
-        }
+        cost.levels = traffic_of(found, model_, plan_.workers);
     }
 
     /// Each repetition of a block has its own constants and states.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cost/cost_model.h"
+#include "cost/level_traffic.h"
 #include "ir/graph.h"
 #include "plan/plan.h"
 
@@ -16,14 +17,6 @@ struct SizePoint {
     std::map<std::string, int64_t> symbols;
     /// Contents of index inputs, row-major, for calls that are measured: costs do not depend on them.
     std::map<std::string, std::vector<double>> contents;
-};
-
-/// A kernel's reads from one level and writes to it.
-struct LevelTraffic {
-    std::string level;
-    double bytes = 0;    ///< of the worker with most
-    double seconds = 0;  ///< at the rate of all workers together
-    bool operator==(const LevelTraffic&) const = default;
 };
 
 /// Cost of one repetition of one kernel, until the worker with most work has done its part.

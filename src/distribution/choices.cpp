@@ -10,6 +10,7 @@
 #include "facts/linear.h"
 #include "facts/touched.h"
 #include "facts/work.h"
+#include "machine/published_models.h"
 #include "support/error.h"
 
 // A level sees what the outer levels have left. The choices are a tree, walked from the outermost level
@@ -156,7 +157,8 @@ private:
                                static_cast<double>(parts(forms_[t], problem_.placement))
                          : static_cast<double>(touched_[t].bytes) *
                                largest_share(forms_[t], bound_.extents.shapes[t], problem_.placement);
-        return std::max(operations_ * share / problem_.flops_per_second, bytes / problem_.bytes_per_second);
+        return machine::roofline_seconds(operations_ * share, bytes, problem_.flops_per_second,
+                                         problem_.bytes_per_second);
     }
 
     const Problem& problem_;

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "ir/checked_arithmetic.h"
+#include "machine/published_models.h"
 #include "support/error.h"
 
 namespace tessera::nests {
@@ -33,7 +34,7 @@ std::string_view name(LevelCost cost) {
 double LevelPrice::cost(LevelCost cost) const {
     switch (cost) {
         case LevelCost::kNncase:
-            return std::max(memory, compute);
+            return machine::nncase_seconds(memory, compute);
         case LevelCost::kOverlap:
             return std::accumulate(
                 levels.begin(), levels.end(), compute,
@@ -77,7 +78,7 @@ LevelPrice price(const Kernel& kernel, const LevelMachine& machine, const Nest& 
     return price;
 }
 
-LevelVerdict derive_level_facts(const KernelFile& file, const WalkOptions& options) {
+void check_one_nest_of_levels(const KernelFile& file) {
     if (!file.levels)
         throw Error(file.where, "", "has no memory levels",
                     "add lines `level memory`, `level L1 capacity 32768 bandwidth 1e11` and `peak 1e11`, or "
@@ -86,9 +87,16 @@ LevelVerdict derive_level_facts(const KernelFile& file, const WalkOptions& optio
     if (file.cost || file.sizes || file.reorder)
         throw Error(file.where, "", "is no nest: `cost`, `sizes` and `reorder` describe an open problem",
                     "remove these lines, or ask `tessera schedule`");
-    const Kernel kernel = make_kernel(file);
-    const LevelMachine& machine = *file.levels;
-    const auto nest = parse_nest(kernel, *file.nest, machine);
+}
+
+LevelVerdict derive_level_facts(const KernelFile& file, const WalkOptions& options) {
+    check_one_nest_of_levels(file);
+    return derive_level_facts(make_kernel(file), *file.levels, *file.nest, options);
+}
+
+LevelVerdict derive_level_facts(const Kernel& kernel, const LevelMachine& machine, std::string_view text,
+                                const WalkOptions& options) {
+    const auto nest = parse_nest(kernel, text, machine);
     if (const auto* illegal = std::get_if<Illegal>(&nest)) return *illegal;
     const auto movement = walk(kernel, machine, std::get<Nest>(nest), options);
     if (const auto* illegal = std::get_if<Illegal>(&movement)) return *illegal;

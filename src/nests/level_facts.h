@@ -58,6 +58,12 @@ using LevelVerdict = std::variant<LevelFacts, Illegal>;
 /// Derives the facts of a `.tier` file. @throws Error for what is none, and beyond the steps of the walk
 LevelVerdict derive_level_facts(const KernelFile& file, const WalkOptions& options = {});
 
+/// @throws Error for a file that is no `.tier`: without levels, without a nest, or with an open problem
+void check_one_nest_of_levels(const KernelFile& file);
+/// Of a nest as it is written. @throws Error beyond the steps of the walk
+LevelVerdict derive_level_facts(const Kernel& kernel, const LevelMachine& machine, std::string_view nest,
+                                const WalkOptions& options = {});
+
 /// In the schema of the facts of levels. `machine`: names the levels.
 nlohmann::ordered_json to_json(const LevelVerdict& verdict, const LevelMachine& machine);
 /// For people: a table of the operators, of the buffers and of the levels, and the costs.

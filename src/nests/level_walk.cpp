@@ -11,8 +11,6 @@
 namespace tessera::nests {
 namespace {
 
-constexpr int64_t kStepsOfBox = 16;  ///< to remember one
-
 class LevelWalker : private TripWalk {
 public:
     LevelWalker(const Kernel& kernel, const LevelMachine& machine, const Nest& nest,

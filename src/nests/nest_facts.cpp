@@ -47,6 +47,13 @@ Verdict derive_facts(const Kernel& kernel, const Nest& nest, const std::optional
     return facts_of(kernel, std::move(movement), machine);
 }
 
+Verdict derive_facts(const Kernel& kernel, std::string_view text, const std::vector<std::string>& visible,
+                     const std::optional<MachineRates>& machine, const WalkOptions& options) {
+    const auto nest = parse_nest(kernel, text, visible);
+    if (const auto* illegal = std::get_if<Illegal>(&nest)) return *illegal;
+    return derive_facts(kernel, std::get<Nest>(nest), machine, options);
+}
+
 std::optional<Illegal> why_illegal(const Kernel& kernel, std::string_view nest,
                                    const std::vector<std::string>& visible, const WalkOptions& options) {
     const auto parsed = parse_nest(kernel, nest, visible);
@@ -56,17 +63,19 @@ std::optional<Illegal> why_illegal(const Kernel& kernel, std::string_view nest,
     return std::nullopt;
 }
 
-Verdict derive_facts(const KernelFile& file, const WalkOptions& options) {
+void check_one_nest(const KernelFile& file) {
     if (!file.nest) throw Error(file.where, "", "holds no nest", "add a line `nest` with the nest below it");
     if (file.levels)
         throw Error(file.where, "", "has memory levels", "ask `tessera price`, or remove the levels");
     if (file.batch || file.multiple || file.capacity)
         throw Error(file.where, "", "is no nest: `batch`, `multiple` and `capacity` describe a space",
                     "remove these lines, or the nest");
-    const Kernel kernel = make_kernel(file);
-    const auto nest = parse_nest(kernel, *file.nest, file.visible.value_or(std::vector<std::string>{}));
-    if (const auto* illegal = std::get_if<Illegal>(&nest)) return *illegal;
-    return derive_facts(kernel, std::get<Nest>(nest), file.machine, options);
+}
+
+Verdict derive_facts(const KernelFile& file, const WalkOptions& options) {
+    check_one_nest(file);
+    return derive_facts(make_kernel(file), *file.nest, file.visible.value_or(std::vector<std::string>{}),
+                        file.machine, options);
 }
 
 }  // namespace tessera::nests

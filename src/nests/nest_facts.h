@@ -31,10 +31,10 @@ std::vector<OperatorFacts> operator_facts(const Kernel& kernel, const std::vecto
 /// What follows from a nest. Counts run over all units.
 struct NestFacts {
     int64_t units = 0;
-    std::vector<OperatorFacts> operators;
-    std::vector<BufferCounts> buffers;
-    int64_t footprint = 0;  ///< bytes: the largest box of every buffer
-    int64_t bytes = 0;      ///< all that is loaded, stored and reloaded
+    std::vector<OperatorFacts> operators;  ///< none of a closed form (nests/space_nest.h)
+    std::vector<BufferCounts> buffers;     ///< likewise
+    int64_t footprint = 0;                 ///< bytes: the largest box of every buffer
+    int64_t bytes = 0;                     ///< all that is loaded, stored and reloaded
     int64_t flops = 0;
     std::optional<ModelTimes> model;  ///< on a machine only
     bool operator==(const NestFacts&) const = default;
@@ -47,11 +47,17 @@ Verdict derive_facts(const Kernel& kernel, const Nest& nest,
                      const std::optional<MachineRates>& machine = std::nullopt,
                      const WalkOptions& options = {});
 
+/// Of a nest as it is written.
+Verdict derive_facts(const Kernel& kernel, std::string_view nest, const std::vector<std::string>& visible,
+                     const std::optional<MachineRates>& machine, const WalkOptions& options = {});
+
 /// Why the nest is refused; empty if it is legal.
 std::optional<Illegal> why_illegal(const Kernel& kernel, std::string_view nest,
                                    const std::vector<std::string>& visible = {},
                                    const WalkOptions& options = {});
 
+/// @throws Error for a file that is no `.nest`: without a nest, with levels, or with a space
+void check_one_nest(const KernelFile& file);
 /// Of a `.nest` file. @throws Error for what is none
 Verdict derive_facts(const KernelFile& file, const WalkOptions& options = {});
 

@@ -23,7 +23,8 @@ Json to_json(const Verdict& verdict) {
     if (const auto* illegal = std::get_if<Illegal>(&verdict))
         return {{"illegal", name(illegal->kind)}, {"reason", illegal->reason}};
     const NestFacts& facts = std::get<NestFacts>(verdict);
-    Json json = {{"units", facts.units}, {"operators", Json::object()}, {"buffers", Json::object()}};
+    Json json = {{"units", facts.units}};
+    if (!facts.operators.empty()) json["operators"] = json["buffers"] = Json::object();
     for (const OperatorFacts& op : facts.operators) json["operators"][op.name] = json_of(op);
     for (const BufferCounts& buffer : facts.buffers) json["buffers"][buffer.name] = json_of(buffer);
     json["footprint"] = facts.footprint;
@@ -39,14 +40,14 @@ Json to_json(const Verdict& verdict) {
 }
 
 std::string to_text(const NestFacts& facts) {
-    std::string text = operator_table(facts.operators) + "\n";
+    std::string text = facts.operators.empty() ? "" : operator_table(facts.operators) + "\n";
     std::vector<std::vector<std::string>> rows = {
         {"buffer", "role", "loads", "stores", "reloads", "box", "depends on"}};
     for (const BufferCounts& buffer : facts.buffers)
         rows.push_back({buffer.name, std::string(name(buffer.role)), moved(buffer.loads),
                         moved(buffer.stores), moved(buffer.reloads), fmt::format("{} B", buffer.box_bytes),
                         buffer.depends.empty() ? "-" : fmt::format("{}", fmt::join(buffer.depends, ", "))});
-    text += table(rows, "llrrrrl") + "\n";
+    if (!facts.operators.empty()) text += table(rows, "llrrrrl") + "\n";
     text += fmt::format("units      {}\nfootprint  {} B\nbytes      {}\nflops      {}\n", facts.units,
                         facts.footprint, facts.bytes, facts.flops);
     if (facts.model)

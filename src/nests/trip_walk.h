@@ -10,6 +10,9 @@
 
 namespace tessera::nests {
 
+/// What it costs a walk to remember a box.
+inline constexpr int64_t kStepsOfBox = 16;
+
 struct WalkOptions {
     /// Trips, passages, and what is remembered of them. A million takes about a second.
     int64_t steps = int64_t{1} << 24;

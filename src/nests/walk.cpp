@@ -14,7 +14,6 @@
 namespace tessera::nests {
 namespace {
 
-constexpr int64_t kStepsOfBox = 16;  ///< to remember one
 constexpr int64_t kStepsOfPassage = 4;
 
 class Walker : private TripWalk {

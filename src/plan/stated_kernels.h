@@ -16,6 +16,20 @@ struct StatedKernel {
     std::vector<Load> loads = {};  ///< of the nest, which no graph has yet (planner/loads.h)
 };
 
+/// An entry of such a file, of which the nest was not read yet.
+struct StatedText {
+    std::string where;  ///< "FILE:LINE"
+    std::string specialisation;
+    std::string nest;
+};
+
+/// @throws Error with the line if the file is no TOML of `[[kernel]]`
+std::vector<StatedText> read_stated_texts(std::string_view text, const std::string& where);
+
+/// @param loads those of the entries before it; the kernel's are appended
+/// @throws Error with the line if the nest is none
+StatedKernel parse_stated_kernel(const StatedText& stated, MicroKernels kernels, std::vector<Load>& loads);
+
 /// A TOML file of `[[kernel]]` with `nest = "t:? { norm; product }"` and perhaps `specialisation =
 /// "prefill"`.
 /// @throws Error with the line if it is not that

@@ -121,6 +121,30 @@ public:
         return found;
     }
 
+    /// A nest by itself. What the search learns from it is forgotten.
+    std::variant<StatedPrice, StatedRefusal> price(const plan::StatedKernel& kernel) {
+        schedule::BlockContext alone = context_;
+        auto verdict = solve_stated({&kernel, 1}, plain_.name, alone);
+        if (auto* refusal = std::get_if<StatedRefusal>(&verdict)) {
+            if (refusal->kind == StatedRefusal::Kind::kLowering) explain(kernel, alone, refusal->why);
+            return std::move(*refusal);
+        }
+        const auto& solved = std::get<std::vector<schedule::SolvedKernel>>(verdict);
+        if (solved.empty())
+            return StatedRefusal{StatedRefusal::Kind::kForm,
+                                 {kernel.where,
+                                  plan::root(kernel.nest).node,
+                                  "is a view of its operand, which nothing computes",
+                                  {}}};
+        const schedule::SolvedKernel& best = solved.front();
+        const std::vector<bool> is_tile = schedule::tiles_of(context_, best.nest);
+        return StatedPrice{
+            .nest = nest_of(best),
+            .cost = best.cost,
+            .buffers = evaluator_.buffers(lowering::tiled_kernel(links_, best.nest, is_tile), is_tile),
+            .barrier_seconds = evaluator_.barrier_seconds()};
+    }
+
 private:
     /// Whether a later operator of the block updates what the operator reads.
     bool is_overwritten_later(const Node& reader) const {
@@ -164,9 +188,29 @@ private:
     }
 
     bool lowers(const NumberedNest& nest, const std::vector<int>& leaves, const std::vector<bool>& is_tile) {
+        return !why_not_lowered(nest, leaves, is_tile).has_value();
+    }
+
+    std::optional<lowering::Refusal> why_not_lowered(const NumberedNest& nest, const std::vector<int>& leaves,
+                                                     const std::vector<bool>& is_tile) {
         const PlacedTiles placed(*this, is_tile);
         ++lowered_;
-        return !lowering::why_no_strides(input_, view_.block(), {view_.block().name, nest_of(nest, leaves)});
+        return lowering::why_no_strides(input_, view_.block(), {view_.block().name, nest_of(nest, leaves)});
+    }
+
+    /// Why a nest that leaves nothing open does not lower: in words of lowering, since there was no choice.
+    void explain(const plan::StatedKernel& kernel, const schedule::BlockContext& stated,
+                 lowering::Refusal& refusal) {
+        const NumberedNest& nest = stated.stated.front();
+        std::vector<int> leaves;
+        for (const int op : nest.operators()) {
+            if (stated.leaves[static_cast<size_t>(op)].size() > 1) return;
+            leaves.push_back(stated.leaves[static_cast<size_t>(op)].front());
+        }
+        if (plan::print(kernel.nest).find('?') != std::string::npos) return;
+        if (const auto why = why_not_lowered(nest, leaves, schedule::tiles_of(stated, nest)))
+            refusal = {kernel.where, why->entity.empty() ? why->where : why->entity, why->problem,
+                       why->advice};
     }
 
     /// Places the results of these operators in tiles while it lives.
@@ -211,6 +255,17 @@ BlockSchedule search_block(const lowering::LoweringInput& input, const BlockView
                            schedule::KnownKernels& known) {
     TESSERA_CHECK(options.costs);
     return BlockSearch(input, view, alone, options, known).run();
+}
+
+std::vector<std::variant<StatedPrice, StatedRefusal>> price_in_block(
+    const lowering::LoweringInput& input, const BlockView& view, std::span<const plan::StatedKernel> kernels,
+    const PlannerOptions& options) {
+    TESSERA_CHECK(options.costs && options.stated.empty());
+    schedule::KnownKernels known;
+    BlockSearch block(input, view, {}, options, known);
+    std::vector<std::variant<StatedPrice, StatedRefusal>> verdicts;
+    for (const plan::StatedKernel& kernel : kernels) verdicts.push_back(block.price(kernel));
+    return verdicts;
 }
 
 }  // namespace tessera::planner

@@ -6,6 +6,7 @@
 
 #include "planner/default_planner.h"
 #include "planner/grouping.h"
+#include "planner/stated_price.h"
 #include "schedule/known_kernels.h"
 #include "schedule/search.h"
 
@@ -38,5 +39,12 @@ struct BlockSchedule {
 BlockSchedule search_block(const lowering::LoweringInput& input, const BlockView& view,
                            const std::set<const Node*>& alone, const PlannerOptions& options,
                            schedule::KnownKernels& known);
+
+/// Prices kernels of the block, each as if it alone was stated: no verdict depends on another one.
+/// @param kernels with operators of this block, as check_stated wants them
+/// @pre as above, without stated kernels in the options
+std::vector<std::variant<StatedPrice, StatedRefusal>> price_in_block(
+    const lowering::LoweringInput& input, const BlockView& view, std::span<const plan::StatedKernel> kernels,
+    const PlannerOptions& options);
 
 }  // namespace tessera::planner

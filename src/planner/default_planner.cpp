@@ -2,6 +2,7 @@
 #include "planner/default_planner.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "kernels/micro_kernels.h"
 #include "lowering/lower.h"
@@ -73,6 +74,27 @@ public:
             for (Group& group : expected(kernels_of(view_of(block))).groups())
                 groups.push_back(std::move(group));
         return groups;
+    }
+
+    /// The kernels of a block are given together.
+    std::vector<StatedVerdict> prices(const std::vector<plan::StatedKernel>& kernels) {
+        std::vector<StatedVerdict> all;
+        for (const Block& block : graph_.blocks) {
+            std::vector<plan::StatedKernel> here;
+            const size_t before = all.size();
+            for (size_t k = 0; k < kernels.size(); ++k) {
+                if (!kernels[k].specialisation.empty() && kernels[k].specialisation != out_.name) continue;
+                if (!block.find(plan::root(kernels[k].nest).node)) continue;
+                here.push_back(kernels[k]);
+                all.push_back({k, out_.name, {}});
+            }
+            if (here.empty()) continue;
+            const BlockView view = view_of(block);
+            places_.choose(view, lone_groups(view));
+            auto verdicts = price_in_block(input_, view, here, options_);
+            for (size_t i = 0; i < verdicts.size(); ++i) all[before + i].verdict = std::move(verdicts[i]);
+        }
+        return all;
     }
 
     Alternatives alternatives(const std::string& name) {
@@ -263,6 +285,20 @@ Alternatives alternatives(const Graph& graph, const plan::Plan& plan, const std:
     plan::Plan tried = plan;
     return SpecialisationPlanner(graph, tried, tried.specialisations.front(), priced(options))
         .alternatives(block);
+}
+
+std::vector<StatedVerdict> price_stated(const Graph& graph, const plan::Plan& plan,
+                                        const std::vector<plan::StatedKernel>& kernels,
+                                        const PlannerOptions& options) {
+    const PlannerOptions with_costs = priced(options);
+    plan::Plan tried = plan;
+    std::vector<StatedVerdict> all;
+    for (plan::SpecialisationPlan& specialisation : tried.specialisations) {
+        std::vector<StatedVerdict> here =
+            SpecialisationPlanner(graph, tried, specialisation, with_costs).prices(kernels);
+        std::move(here.begin(), here.end(), std::back_inserter(all));
+    }
+    return all;
 }
 
 std::set<const Node*> fused_operators(const Graph& graph, const plan::Plan& plan,

@@ -18,6 +18,7 @@
 #include "plan/plan.h"
 #include "plan/stated_kernels.h"
 #include "planner/place_buffers.h"
+#include "planner/stated_price.h"
 #include "schedule/known_kernels.h"
 #include "schedule/search.h"
 
@@ -94,6 +95,13 @@ LoweredPlan expected(CompletedPlan completed);
 /// @pre the plan has one specialisation
 Alternatives alternatives(const Graph& graph, const plan::Plan& plan, const std::string& block,
                           const PlannerOptions& options);
+
+/// What each of the stated kernels costs by itself, or why it is refused, in every specialisation for which
+/// it is stated: in the order of specialisations.
+/// @pre the plan as for `complete_plan`; check_stated of each kernel alone; none is stated in the options
+std::vector<StatedVerdict> price_stated(const Graph& graph, const plan::Plan& plan,
+                                        const std::vector<plan::StatedKernel>& kernels,
+                                        const PlannerOptions& options);
 
 /// The operators that share a kernel with others in some specialisation of the plan that `complete_plan`
 /// makes, found with less effort.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 
 #include "lowering/numbered_nest.h"
 #include "schedule/solve_tiles.h"
@@ -98,9 +99,20 @@ void check_stated(const Graph& graph, const plan::Plan& plan, const std::vector<
     }
 }
 
-std::optional<lowering::Refusal> fix_stated(const std::vector<StatedKernel>& stated,
-                                            const std::string& specialisation,
-                                            schedule::BlockContext& block) {
+std::string_view name(StatedRefusal::Kind kind) {
+    switch (kind) {
+        case StatedRefusal::Kind::kForm:
+            return "form";
+        case StatedRefusal::Kind::kTiles:
+            return "tiles";
+        case StatedRefusal::Kind::kLowering:
+            break;
+    }
+    return "lowering";
+}
+
+std::variant<std::vector<schedule::SolvedKernel>, StatedRefusal> solve_stated(
+    std::span<const StatedKernel> stated, const std::string& specialisation, schedule::BlockContext& block) {
     std::vector<const StatedKernel*> here;
     for (const StatedKernel& kernel : stated) {
         if (!kernel.specialisation.empty() && kernel.specialisation != specialisation) continue;
@@ -108,9 +120,10 @@ std::optional<lowering::Refusal> fix_stated(const std::vector<StatedKernel>& sta
         const auto is_missing = [&](const plan::Leaf* leaf) { return block.links.find(leaf->node) < 0; };
         if (std::ranges::all_of(all, is_missing)) continue;
         if (const auto view = std::ranges::find_if(all, is_missing); view != all.end())
-            return lowering::Refusal{kernel.where, (*view)->node,
-                                     "is a view of its operand, which nothing computes",
-                                     "leave it out of the nest"};
+            return StatedRefusal{
+                StatedRefusal::Kind::kForm,
+                {kernel.where, (*view)->node, "is a view of its operand, which nothing computes",
+                 "leave it out of the nest"}};
         for (const plan::Leaf* leaf : all) {
             const int op = block.links.find(leaf->node);
             block.is_alone[static_cast<size_t>(op)] = true;
@@ -120,20 +133,33 @@ std::optional<lowering::Refusal> fix_stated(const std::vector<StatedKernel>& sta
         here.push_back(&kernel);
         block.stated.push_back(lowering::numbered(block.links, kernel.nest));
     }
+    std::vector<schedule::SolvedKernel> all;
     for (size_t i = 0; i < here.size(); ++i) {
         const NumberedNest& nest = block.stated[i];
-        if (auto why = why_out_of_order(block, nest, *here[i])) return why;
+        if (auto why = why_out_of_order(block, nest, *here[i]))
+            return StatedRefusal{StatedRefusal::Kind::kForm, *std::move(why)};
         const std::vector<bool> is_tile = schedule::tiles_of(block, nest);
         if (const auto why = lowering::why_illegal(block.links, with_whole_tiles(nest), is_tile))
-            return lowering::Refusal{here[i]->where, "nest", why->text(), {}};
+            return StatedRefusal{StatedRefusal::Kind::kTiles, {here[i]->where, "nest", why->text(), {}}};
         int64_t work = 0;
-        if (!schedule::solve_tiles(block, nest, {}, work))
-            return lowering::Refusal{
-                here[i]->where, "nest",
-                fmt::format("lowers under no choice of its open tiles and micro-kernels in {}",
-                            specialisation),
-                "leave more of them open"};
+        auto solved = schedule::solve_tiles(block, nest, {}, work);
+        if (!solved)
+            return StatedRefusal{
+                StatedRefusal::Kind::kLowering,
+                {here[i]->where, "nest",
+                 fmt::format("lowers under no choice of its open tiles and micro-kernels in {}",
+                             specialisation),
+                 "leave more of them open"}};
+        all.push_back(*std::move(solved));
     }
+    return all;
+}
+
+std::optional<lowering::Refusal> fix_stated(const std::vector<StatedKernel>& stated,
+                                            const std::string& specialisation,
+                                            schedule::BlockContext& block) {
+    auto solved = solve_stated(stated, specialisation, block);
+    if (auto* refusal = std::get_if<StatedRefusal>(&solved)) return std::move(refusal->why);
     return std::nullopt;
 }
 

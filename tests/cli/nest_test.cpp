@@ -1,4 +1,5 @@
 // `tessera nest`, `tessera price` and `tessera schedule` as a user runs them.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -34,6 +35,13 @@ protected:
         std::vector<std::string> arguments = {verb, (folder_.path() / file).string()};
         arguments.insert(arguments.end(), more.begin(), more.end());
         return run_process({.program = TESSERA_PROGRAM, .arguments = std::move(arguments)});
+    }
+
+    std::string stated(const std::vector<std::string>& nests) const {
+        const std::string file = (folder_.path() / "stated.toml").string();
+        std::ofstream out(file);
+        for (const std::string& nest : nests) out << "[[kernel]]\nnest = \"" << nest << "\"\n";
+        return file;
     }
 
     static std::string nest(const std::string& text) {
@@ -153,7 +161,51 @@ TEST_F(NestVerbs, PriceANestOnLevels) {
         run("price", "t.tier", kChain + std::string(kLevels) + "nest\n{ c load A @L1 e }");
     EXPECT_EQ(illegal.exit_code, 1);
     EXPECT_THAT(illegal.errors, HasSubstr("the nest is illegal (form): load A has to stand before c"));
-    EXPECT_THAT(run("price", "t.nest", file).errors, HasSubstr("is not named `.tier`"));
+    const ProcessResult misnamed = run("price", "t.nest", file);
+    EXPECT_EQ(misnamed.exit_code, 1);
+    EXPECT_THAT(misnamed.errors, HasSubstr("t.nest: has memory levels (name it `.tier`"));
+    EXPECT_THAT(run("price", "t.tier", nest("{ c e }")).errors, HasSubstr("t.tier: has no memory levels"));
+    EXPECT_EQ(run("price", "t.tier", file, {"--machine", "m.toml"}).exit_code, 2);
+}
+
+TEST_F(NestVerbs, PriceByPublishedModels) {
+    const std::string file = nest("m:16@unit { n:16 { c e } }");
+    const Json facts = Json::parse(run("nest", "t.nest", file, {"--json"}).output);
+    Json priced = Json::parse(run("price", "t.nest", file, {"--json", "--cost", "mcfuser"}).output);
+    EXPECT_EQ(priced["cost"]["seconds"], facts["estimate"]);
+    EXPECT_EQ(priced["cost"]["alpha"], facts["alpha"]);
+    priced.erase("cost");
+    EXPECT_EQ(priced, facts);
+    const auto of = [&](const std::string& model) {
+        return Json::parse(run("price", "t.nest", file, {"--json", "--cost", model}).output)["cost"];
+    };
+    EXPECT_EQ(of("nncase")["seconds"], std::max(facts["t_mem"].get<double>(), facts["t_comp"].get<double>()));
+    // A, B and D are read and E is written once.
+    const double bytes = 2.0 * (32 * 16 + 16 * 48 + 48 * 24 + 32 * 24);
+    EXPECT_DOUBLE_EQ(of("roofline")["memory"].get<double>(), bytes / 1e10);
+    EXPECT_THAT(run("price", "t.nest", file, {"--cost", "roofline"}).output, HasSubstr("\nroofline "));
+    EXPECT_EQ(run("price", "t.nest", file, {"--cost", "guess"}).exit_code, 2);
+    const ProcessResult without =
+        run("price", "t.nest", kChain + std::string("nest\n{ c e }"), {"--cost", "nncase"});
+    EXPECT_EQ(without.exit_code, 1);
+    EXPECT_THAT(without.errors, HasSubstr("t.nest: `machine`: is missing"));
+}
+
+TEST_F(NestVerbs, PriceStatedNestsOfASpace) {
+    const std::string space = kChain + std::string("multiple 8\ncapacity 4000\n") + kMachine;
+    EXPECT_EQ(run("price", "t.space", space).exit_code, 2);
+    const Json best = Json::parse(run("schedule", "t.space", space, {"--json"}).output);
+    const std::string file = stated({best["nest"].get<std::string>(), "{ e c }"});
+    const ProcessResult result =
+        run("price", "t.space", space, {"--kernels", file, "--cost", "mcfuser", "--json"});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.errors, HasSubstr("1 of 2 nests are illegal"));
+    const Json nests = Json::parse(result.output)["nests"];
+    EXPECT_EQ(nests[0]["cost"]["seconds"], best["estimate"]);
+    EXPECT_EQ(nests[1]["illegal"], "form");
+    EXPECT_THAT(run("price", "t.space", space, {"--kernels", file}).output,
+                HasSubstr("{ e c }\nillegal (form): e stands before C is made\n"));
+    EXPECT_EQ(run("price", "t.space", space, {"--kernels", stated({"{ c e }"})}).exit_code, 0);
 }
 
 TEST_F(NestVerbs, ScheduleOnLevels) {

@@ -8,6 +8,7 @@
 #include "nests/example.h"
 #include "nests/random_nest.h"
 #include "nests/space_cost.h"
+#include "nests/space_nest.h"
 #include "nests/space_search.h"
 #include "support/error.h"
 
@@ -75,11 +76,46 @@ TEST(Spaces, HaveTheCostsOfTheWalk) {
                 ASSERT_EQ(closed.flops, facts.flops) << nest;
                 ASSERT_EQ(closed.units, facts.units) << nest;
                 ASSERT_EQ(cost.footprint(tiles), facts.footprint) << nest;
+                const auto placed = place_in_space(space, std::get<Nest>(parsed));
+                ASSERT_TRUE(placed) << nest;
+                ASSERT_EQ(*placed, (SpaceNest{structure, tiles})) << nest;
             });
         }
     }
     EXPECT_GE(legal, 10000);
     EXPECT_GE(illegal, 300);
+}
+
+TEST(Spaces, NestsHaveTheFactsOfTheWalk) {
+    int closed = 0, walked = 0;
+    for (uint64_t seed = 0; seed < 20; ++seed) {
+        const Space space = space_of(random_space_text(seed));
+        SpaceFactsOf facts_of(space);
+        const auto compare = [&](const std::string& nest) {
+            const Verdict verdict = facts_of(nest);
+            const auto parsed = parse_nest(space.kernel, nest);
+            const Verdict walk = derive_facts(space.kernel, std::get<Nest>(parsed), space.machine);
+            ASSERT_EQ(verdict.index(), walk.index()) << nest;
+            if (std::holds_alternative<Illegal>(verdict)) return;
+            const NestFacts &found = std::get<NestFacts>(verdict), &want = std::get<NestFacts>(walk);
+            ASSERT_EQ(found.model, want.model) << nest;
+            ASSERT_EQ(found.footprint, want.footprint) << nest;
+            ++(found.operators.empty() ? closed : walked);
+        };
+        for (const Structure& structure : structures(space)) {
+            std::vector<int64_t> tiles(space.extents.size(), 1);
+            for (size_t x = 0; x < tiles.size(); ++x)
+                if (std::ranges::find(space.batch, x) == space.batch.end())
+                    tiles[x] = space.sizes(x)[(seed + x) % space.sizes(x).size()];
+            std::string nest = nest_text(space, structure, tiles);
+            compare(nest);
+            // Without units it is another nest, which has no closed form here.
+            while (nest.find("@unit") != std::string::npos) nest.erase(nest.find("@unit"), 5);
+            compare(nest);
+        }
+    }
+    EXPECT_GE(closed, 100);
+    EXPECT_GE(walked, 20);
 }
 
 // The search against all candidates, one after the other.

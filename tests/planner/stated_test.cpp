@@ -151,5 +151,127 @@ TEST(StatedKernels, AreRefusedWithPositionAndReason) {
     EXPECT_THAT(refusal(kernel("t:4 {")), HasSubstr("kernels.toml:1"));
 }
 
+std::vector<StatedVerdict> priced_alone(const std::string& toml, const Graph& graph = testing::rows_graph()) {
+    const PlannerOptions options{.machine = "test", .lanes = 8, .structures = 1};
+    const auto stated = plan::parse_stated_kernels(toml, "kernels.toml", kernels::micro_kernels());
+    return price_stated(graph, initial_plan(graph, options), stated, options);
+}
+
+TEST(StatedPrices, AreThoseThatPlanningCounts) {
+    const Graph graph = testing::rows_graph();
+    const std::string toml = kernel("t:4 { r; normed; doubled; y }");
+    PlannerOptions options{.machine = "test", .lanes = 8, .structures = 1};
+    options.stated = plan::parse_stated_kernels(toml, "kernels.toml", kernels::micro_kernels());
+    double seconds = 0;
+    options.on_schedule = [&](const std::string&, const std::string&, const schedule::Schedule& schedule) {
+        seconds += schedule.seconds;
+    };
+    (void)complete_plan(graph, initial_plan(graph, options), options);
+    const std::vector<StatedVerdict> verdicts = priced_alone(toml);
+    ASSERT_EQ(verdicts.size(), 1U);
+    const auto& price = std::get<StatedPrice>(verdicts.front().verdict);
+    EXPECT_EQ(price.cost.seconds, seconds);
+    double held = 0;
+    for (const cost::Evaluator::Buffer& buffer : price.buffers) held += buffer.bytes;
+    EXPECT_EQ(price.buffers.size(), 3U);
+    EXPECT_EQ(held, price.cost.buffer_bytes);
+}
+
+TEST(StatedPrices, EachNestIsJudgedAlone) {
+    const std::vector<std::string> nests = {"t:4 { r; doubled }", "t:4 { r; normed; doubled }",
+                                            "d:4 { r; normed; doubled }", "t:4 { r; normed; doubled; y }"};
+    std::string all;
+    for (const std::string& nest : nests) all += kernel(nest);
+    const std::vector<StatedVerdict> together = priced_alone(all);
+    ASSERT_EQ(together.size(), nests.size());
+    for (size_t i = 0; i < nests.size(); ++i) {
+        const StatedVerdict alone = std::move(priced_alone(kernel(nests[i])).front());
+        ASSERT_EQ(together[i].verdict.index(), alone.verdict.index()) << nests[i];
+        if (const auto* refusal = std::get_if<StatedRefusal>(&alone.verdict)) {
+            EXPECT_EQ(std::get<StatedRefusal>(together[i].verdict).why.problem, refusal->why.problem);
+            continue;
+        }
+        EXPECT_EQ(std::get<StatedPrice>(together[i].verdict).nest, std::get<StatedPrice>(alone.verdict).nest);
+        EXPECT_EQ(std::get<StatedPrice>(together[i].verdict).cost.seconds,
+                  std::get<StatedPrice>(alone.verdict).cost.seconds);
+    }
+    EXPECT_EQ(std::get<StatedRefusal>(together[0].verdict).kind, StatedRefusal::Kind::kForm);
+    EXPECT_TRUE(std::holds_alternative<StatedPrice>(together[1].verdict));
+}
+
+/// But for the place of what a block carries, which depends on all kernels of the plan.
+TEST(StatedPrices, RefuseWhatPlanningRefuses) {
+    const Graph graph = parse_graph(R"(graph "carried"
+input x: f32[8, 8]
+value h: f32[8, 8]
+value a: f32[8, 8]
+value s: f32[8]
+value b: f32[8, 8]
+value h2: f32[8, 8]
+value y: f32[8, 8]
+
+block first
+  node h(x) -> h
+    op double(i: 8, j: 8)
+    in X f32[i, j]
+    out Y f32[i, j] = X * 2
+block layer repeat 3 carry h -> h2
+  node a(h) -> a
+    op turn(i: 8, j: 8)
+    in X f32[j, i]
+    out Y f32[i, j] = X
+  node s(h) -> s
+    op total(i: 8, j*: 8)
+    in X f32[i, j]
+    out Y f32[i] = sum(X)
+  node b(a, s) -> b
+    op scale(i: 8, j: 8)
+    in X f32[i, j]
+    in S f32[i]
+    out Y f32[i, j] = X * S
+  node h2(h, b) -> h2
+    op add(i: 8, j: 8)
+    in H f32[i, j]
+    in X f32[i, j]
+    out Y f32[i, j] = H + X
+block last
+  node y(h2) -> y
+    op negate(i: 8, j: 8)
+    in X f32[i, j]
+    out Y f32[i, j] = -X
+
+output y
+)",
+                                    "carried");
+    verify(graph, "carried");
+    int refused = 0;
+    for (const char* nest : {"s", "h2", "i:2 { a; s; b }", "i:2 { b; h2 }", "i:2 { a; s; b; h2 }",
+                             "{ s; b; h2 }", "i:4 { s; b }", "{ a; s; b; h2 }", "i:2 { a; b }",
+                             "j:2 { s; b; h2 }", "i:2 j:2 { b; h2 }", "i:8 { a; b; h2 }"}) {
+        const std::vector<StatedVerdict> verdicts = priced_alone(kernel(nest), graph);
+        ASSERT_EQ(verdicts.size(), 1U);
+        const bool is_refused = std::holds_alternative<StatedRefusal>(verdicts.front().verdict);
+        const std::string planned = refusal(kernel(nest), graph);
+        if (is_refused)
+            EXPECT_NE(planned, "accepted") << nest;
+        else
+            EXPECT_THAT(planned, ::testing::AnyOf("accepted", HasSubstr("carries from staying"))) << nest;
+        refused += is_refused;
+    }
+    EXPECT_GE(refused, 1);
+}
+
+TEST(StatedPrices, SayWhyANestWithoutChoicesDoesNotLower) {
+    const auto why = [](const std::string& nest) {
+        return std::string(std::get<StatedRefusal>(priced_alone(kernel(nest)).front().verdict).why.text());
+    };
+    EXPECT_THAT(why("r[dot n=t k=d lanes=8]"), ::testing::Not(HasSubstr("no choice")));
+}
+
+TEST(StatedPrices, KernelsOfOneSpecialisationArePricedThere) {
+    EXPECT_EQ(priced_alone("[[kernel]]\nspecialisation = \"prefill\"\nnest = \"r\"\n").size(), 1U);
+    EXPECT_TRUE(priced_alone("[[kernel]]\nspecialisation = \"decode\"\nnest = \"r\"\n").empty());
+}
+
 }  // namespace
 }  // namespace tessera::planner

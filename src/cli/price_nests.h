@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "machine/published_models.h"
+#include "plan/stated_kernels.h"
+
+namespace tessera::cli {
+
+/// What `tessera price` is asked of a file of operators (.nest, .space, .tier, .tiers).
+struct NestQuestion {
+    std::string file;
+    std::vector<plan::StatedText> stated;  ///< empty: the nest of the file
+    std::optional<machine::PublishedModel> cost;
+    bool is_space = false;    ///< the file describes the space of a chain
+    bool has_levels = false;  ///< the file is to have memory levels, else none
+    bool as_json = false;
+};
+
+/// Prints the facts and the price of every nest. @return the exit code: 1 if one is illegal
+int price_nests(const NestQuestion& question);
+
+}  // namespace tessera::cli

@@ -1,0 +1,82 @@
+#include "compiler/nest_kernel.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "lowering/storage.h"
+#include "support/error.h"
+
+namespace tessera::compiler {
+namespace {
+
+const Node& node_of(const Graph& graph, const std::string& name) {
+    for (const Block& block : graph.blocks)
+        if (const Node* node = block.find(name)) return *node;
+    TESSERA_CHECK(false, "{} is no operator", name);
+}
+
+/// The definition with the names that the graph gives to operator and tensors.
+DefinitionFile operator_of(const Graph& graph, const Node& node,
+                           const std::map<std::string, int64_t>& symbols) {
+    DefinitionFile file{.definition = *node.definition(), .test = {}, .lines = {}};
+    Definition& definition = file.definition;
+    definition.name = node.name;
+    std::set<ValueId> seen;
+    for (size_t t = 0; t < definition.tensors.size(); ++t) {
+        TensorDecl& tensor = definition.tensors[t];
+        if (tensor.role == Role::kUpdate)
+            throw Error(node.name, tensor.name, "is updated, which published models do not know");
+        if (tensor.role == Role::kIndex)
+            throw Error(node.name, tensor.name, "chooses elements, which published models do not know");
+        const ValueId value = lowering::value_of(node, static_cast<int>(t));
+        if (!seen.insert(value).second)
+            throw Error(node.name, graph[value].name,
+                        "is read as two operands, which published models do not know");
+        tensor.name = graph[value].name;
+    }
+    for (const DimSymbol& dim : definition.dims) file.test.bind[dim.name] = symbols.at(dim.name);
+    return file;
+}
+
+std::string text_of(const Graph& graph, const plan::Nest& nest, bool is_outermost) {
+    const Definition& root = *node_of(graph, plan::root(nest).node).definition();
+    std::string text;
+    bool is_unit = is_outermost;
+    for (const plan::LoopTile& loop : nest.loops) {
+        const int x = root.iterator(loop.iterator);
+        is_unit = is_unit && !root.iterators[static_cast<size_t>(x)].is_reduction;
+        text += fmt::format("{}:{}{} ", loop.iterator, loop.tile, is_unit ? "@unit" : "");
+    }
+    text += "{ ";
+    for (const auto& child : nest.children) {
+        if (const auto* inner = std::get_if<plan::Nest>(&child))
+            text += text_of(graph, *inner, false) + " ";
+        else
+            text += std::get<plan::Leaf>(child).node + " ";
+    }
+    return text + "}";
+}
+
+}  // namespace
+
+nests::KernelFile nest_kernel(const Graph& graph, const plan::Nest& nest,
+                              const std::map<std::string, int64_t>& symbols,
+                              const std::set<std::string>& tiles) {
+    nests::KernelFile file;
+    file.where = plan::root(nest).node;
+    for (const plan::Leaf* leaf : plan::leaves(nest)) {
+        const Node& node = node_of(graph, leaf->node);
+        file.operators.push_back(operator_of(graph, node, symbols));
+        if (leaf == &plan::root(nest)) continue;
+        for (const ValueId result : node.results)
+            if (!tiles.contains(graph[result].name)) {
+                if (!file.visible) file.visible.emplace();
+                file.visible->push_back(graph[result].name);
+            }
+    }
+    file.nest = text_of(graph, nest, true);
+    return file;
+}
+
+}  // namespace tessera::compiler

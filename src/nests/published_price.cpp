@@ -1,0 +1,108 @@
+#include "nests/published_price.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "facts/touched.h"
+#include "facts/work.h"
+#include "ir/checked_arithmetic.h"
+
+namespace tessera::nests {
+namespace {
+
+using machine::PublishedModel;
+
+PublishedPrice of_mcfuser(const ModelTimes& times) {
+    return {PublishedModel::kMcfuser, times.estimate, times.memory, times.compute, times.alpha};
+}
+
+PublishedPrice of_roofline(const LeastWork& least, double peak, double bandwidth) {
+    const auto flops = static_cast<double>(least.flops), bytes = static_cast<double>(least.bytes);
+    return {PublishedModel::kRoofline, machine::roofline_seconds(flops, bytes, peak, bandwidth),
+            bytes / bandwidth, flops / peak};
+}
+
+}  // namespace
+
+PublishedPrice nncase_price(double memory, double compute) {
+    return {PublishedModel::kNncase, machine::nncase_seconds(memory, compute), memory, compute};
+}
+
+LeastWork least_work(const Kernel& kernel, const std::vector<std::string>& visible) {
+    LeastWork least;
+    std::map<int, int64_t> read;  // bytes of outside tensors: the largest part that one operator reads
+    const int last = static_cast<int>(kernel.operators.size()) - 1;
+    for (int o = 0; o <= last; ++o) {
+        const Operator& op = kernel.operators[static_cast<size_t>(o)];
+        least.flops = checked_add(least.flops, facts::derive_work(op.bound).flops, kernel.where);
+        const std::vector<facts::Touched> touched = facts::derive_touched(op.bound);
+        for (size_t t = 0; t < touched.size(); ++t) {
+            const std::string& name = op.bound.definition.tensors[t].name;
+            const int tensor = kernel.find_tensor(name);
+            const Tensor& found = kernel.tensors[static_cast<size_t>(tensor)];
+            if (found.maker < 0)
+                read[tensor] = std::max(read[tensor], touched[t].bytes);
+            else if (found.maker == o && (o == last || std::ranges::find(visible, name) != visible.end()))
+                least.bytes = checked_add(least.bytes, touched[t].bytes, kernel.where);
+        }
+    }
+    for (const auto& [tensor, bytes] : read) least.bytes = checked_add(least.bytes, bytes, kernel.where);
+    return least;
+}
+
+PublishedPrice price_published(PublishedModel model, const NestFacts& facts, const LeastWork& least,
+                               const MachineRates& machine) {
+    const ModelTimes times = model_times(facts.bytes, facts.flops, facts.units, machine);
+    switch (model) {
+        case PublishedModel::kNncase:
+            return nncase_price(times.memory, times.compute);
+        case PublishedModel::kMcfuser:
+            return of_mcfuser(times);
+        case PublishedModel::kRoofline:
+            break;
+    }
+    return of_roofline(least, machine.peak, machine.bandwidth);
+}
+
+PublishedPrice price_published(PublishedModel model, const LevelFacts& facts, const LeastWork& least,
+                               const LevelMachine& machine) {
+    const MemoryLevel& outer = machine.levels[1];
+    const auto units = static_cast<double>(machine.units);
+    const MachineRates rates{.bandwidth = outer.bandwidth * (outer.is_per_unit ? units : 1),
+                             .peak = machine.peak * units,
+                             .units = machine.units};
+    const LevelUse& crossed = facts.price.levels[1];
+    switch (model) {
+        case PublishedModel::kNncase:
+            return nncase_price(facts.price.memory, facts.price.compute);
+        case PublishedModel::kMcfuser:
+            return of_mcfuser(
+                model_times(crossed.bytes_in + crossed.bytes_out, facts.flops, facts.units, rates));
+        case PublishedModel::kRoofline:
+            break;
+    }
+    return of_roofline(least, rates.peak, rates.bandwidth);
+}
+
+nlohmann::ordered_json to_json(const PublishedPrice& price) {
+    nlohmann::ordered_json json = {{"model", name(price.model)},
+                                   {"seconds", price.seconds},
+                                   {"memory", price.memory},
+                                   {"compute", price.compute}};
+    if (price.model == PublishedModel::kMcfuser) json["alpha"] = price.alpha;
+    return json;
+}
+
+std::string to_text(const PublishedPrice& price) {
+    const std::string total = fmt::format("{:<8} {:.6g} s = ", name(price.model), price.seconds);
+    if (price.model == PublishedModel::kMcfuser)
+        return total + fmt::format("({:.6g} s memory + {:.6g} s compute) x {:.6g}", price.memory,
+                                   price.compute, price.alpha);
+    return total +
+           fmt::format("the larger of {:.6g} s memory and {:.6g} s compute", price.memory, price.compute);
+}
+
+}  // namespace tessera::nests

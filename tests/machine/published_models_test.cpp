@@ -1,0 +1,31 @@
+#include "machine/published_models.h"
+
+#include <gtest/gtest.h>
+
+namespace tessera::machine {
+namespace {
+
+TEST(PublishedModels, HaveNames) {
+    for (const std::string_view each : published_models()) {
+        const auto model = find_published_model(each);
+        ASSERT_TRUE(model.has_value());
+        EXPECT_EQ(name(*model), each);
+    }
+    EXPECT_FALSE(find_published_model("").has_value());
+}
+
+TEST(PublishedModels, AreTheFormulasOfTheirPapers) {
+    EXPECT_EQ(nncase_seconds(2, 3), 3);
+    EXPECT_EQ(nncase_seconds(5, 3), 5);
+    // 1,000 bytes at 100 a second, 400 flops at 200 a second, 4 blocks on 12 units: alpha is 16 / 4.
+    const McfuserTimes times = mcfuser_times(1000, 400, 4, {100, 200, 12});
+    EXPECT_EQ(times.memory, 10);
+    EXPECT_EQ(times.compute, 2);
+    EXPECT_EQ(times.alpha, 4);
+    EXPECT_EQ(times.estimate, 48);
+    EXPECT_EQ(roofline_seconds(400, 1000, 200, 100), 10);
+    EXPECT_EQ(roofline_seconds(4000, 1000, 200, 100), 20);
+}
+
+}  // namespace
+}  // namespace tessera::machine
