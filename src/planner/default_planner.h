@@ -62,8 +62,8 @@ struct PlannerOptions {
     /// Told what the search of each block found, with its specialisation and name; may be empty.
     std::function<void(const std::string&, const std::string&, const schedule::Schedule&)> on_schedule = {};
     /// Kernels that were solved, by specialisation. Searches whose options differ in `structures`,
-    /// `alternatives`, `samples` and `stated` alone may share them: they change no plan. Null: a search of
-    /// its own.
+    /// `alternatives`, `samples` and `stated` alone may share them: the price of the plan stays, but another
+    /// of equal plans may be found. Null: a search of its own.
     std::shared_ptr<std::map<std::string, schedule::KnownKernels>> known = {};
     bool has_all_blocks = false;  ///< candidates with every register block, and not the preferred one alone
 

@@ -10,8 +10,8 @@
 namespace tessera::schedule {
 
 /// Kernels that were solved, by kind (same_kernels.h): the blocks of a specialisation, which repeat layers,
-/// and the searches of one block share them. A solution depends on its kind alone, so it is the same
-/// whichever block asks first.
+/// and the searches of one block share them. What it costs depends on its kind alone; which of equal
+/// solutions it is, on who asks first.
 struct KnownKernels {
     struct Known {
         /// Its operators and leaves are numbered by their places, in the kernel and among the leaves of the
