@@ -27,12 +27,8 @@ struct CombinePlan {
 CombinePlan combine_plan(const lowering::LeafScope& scope) {
     const Definition& definition = *scope.node.definition();
     CombinePlan plan;
-    plan.x = lowering::iterator_parameter(scope, parameter::kIteratorOfLanes);
+    plan.x = lowering::iterator_of_lanes(scope, parameter::kIteratorOfLanes, parameter::kLanes);
     plan.lanes = scope.leaf.number(parameter::kLanes);
-    if (plan.x < 0 && plan.lanes > 1) {
-        throw lowering::Refused(scope.node.name, "lanes", "there are lanes but no iterator for them",
-                                "give x=ITERATOR");
-    }
     for (int i = 0; i < static_cast<int>(definition.iterators.size()); ++i) {
         if (!definition.iterators[static_cast<size_t>(i)].is_reduction) {
             if (i != plan.x) plan.parallel.push_back(i);

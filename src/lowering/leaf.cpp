@@ -18,6 +18,14 @@ int iterator_parameter(const LeafScope& scope, const plan::Parameter& parameter)
     return plan::iterator_of(*scope.node.definition(), scope.leaf, parameter);
 }
 
+int iterator_of_lanes(const LeafScope& scope, const plan::Parameter& iterator, const plan::Parameter& lanes) {
+    const int x = iterator_parameter(scope, iterator);
+    if (x < 0 && scope.leaf.number(lanes) > 1)
+        throw Refused(scope.node.name, "lanes", "there are lanes but no iterator for them",
+                      "give x=ITERATOR");
+    return x;
+}
+
 LeafLoops::LeafLoops(const LeafScope& scope, const std::vector<int>& iterators) {
     const Definition& definition = *scope.node.definition();
     for (const Range& range : scope.ranges) values_.push_back(range.begin);

@@ -51,6 +51,9 @@ bool leaves_gaps(const Node& node, const Storage& storage);
 /// The iterator that a parameter names; -1 if it is not given.
 int iterator_parameter(const LeafScope& scope, const plan::Parameter& parameter);
 
+/// The same of the iterator of lanes. @throws Refused if there are several lanes and it is not given
+int iterator_of_lanes(const LeafScope& scope, const plan::Parameter& iterator, const plan::Parameter& lanes);
+
 /// Loops over some iterators of a leaf, outermost first: the others are set by the caller.
 class LeafLoops {
 public:
