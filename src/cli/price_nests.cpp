@@ -13,7 +13,6 @@
 #include "nests/space_nest.h"
 #include "support/error.h"
 #include "support/mapped_file.h"
-#include "support/note.h"
 
 namespace tessera::cli {
 namespace {
@@ -21,7 +20,7 @@ namespace {
 using nests::Illegal;
 using Json = nlohmann::ordered_json;
 
-/// What is shown of one nest.
+/// The output for one nest.
 struct ShownNest {
     Json json;
     std::string text;  ///< empty if it is illegal
@@ -90,7 +89,7 @@ private:
     std::optional<nests::SpaceFactsOf> in_space_;
 };
 
-/// Of the nest of the file, which the other verbs print in the same way.
+/// Prices the nest of the file, and prints it as the other verbs do.
 int price_own_nest(const NestQuestion& question, const nests::KernelFile& file) {
     if (file.levels)
         nests::check_one_nest_of_levels(file);

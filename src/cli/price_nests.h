@@ -9,7 +9,7 @@
 
 namespace tessera::cli {
 
-/// What `tessera price` is asked of a file of operators (.nest, .space, .tier, .tiers).
+/// A question to `tessera price` about a file of operators (.nest, .space, .tier, .tiers).
 struct NestQuestion {
     std::string file;
     std::vector<plan::StatedText> stated;  ///< empty: the nest of the file

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What a nest moves across a level and holds in it.
+/// Traffic of a nest across a level, and the bytes that it holds there.
 struct LevelPart {
     std::string level;
     double bytes = 0, seconds = 0, held = 0;

@@ -148,7 +148,7 @@ std::string print_lowered(const planner::LoweredPlan& lowered) {
     return plan::print(lowered.plan);
 }
 
-/// Where errors of the plan are.
+/// The place that errors of the plan name.
 std::string place_of_plan(const CompileOptions& options) {
     return options.plan ? options.plan->string() : kDefaultPlan;
 }
@@ -180,7 +180,7 @@ planner::LoweredPlan completed(const Graph& graph_with_copies, const plan::Plan&
         planner::CompletedPlan first = planner::completed_plan(graph_with_copies, plan, planner);
         const auto* refusal = std::get_if<lowering::Refusal>(&first);
         if (!options.tuning || !refusal) return planner::expected(std::move(first));
-        // What was measured alone cannot stand in this plan. It was advice.
+        // Kernels measured alone are advice, and these cannot stand in this plan.
         why_untuned = fmt::format(", no kernel as measured: {}", refusal->text());
         planner.stated.clear();
         account.clear();
@@ -213,7 +213,7 @@ planner::LoweredPlan searched_plan(const Graph& graph, const CompileOptions& opt
     return completed(with_copies, plan, std::move(planner), options, pass, cut_short);
 }
 
-/// What the passes that decide leave to emission.
+/// The result of the passes that decide.
 struct Decided {
     KeptPlan kept;
     std::vector<movement::Program> programs;

@@ -73,7 +73,7 @@ private:
             {statement, {stated.where, stated.nest, std::move(specialisation), std::move(verdict)}});
     }
 
-    /// What cannot be read or belongs to another graph is the verdict on one statement, not on the file.
+    /// A statement that cannot be read, or is of another graph, gets a verdict; the others are still priced.
     std::optional<plan::StatedKernel> read(size_t statement) {
         try {
             std::vector<plan::Load> loads;
@@ -83,8 +83,7 @@ private:
             return kernel;
         } catch (const Error& error) {
             add(statement, "",
-                planner::StatedRefusal{planner::StatedRefusal::Kind::kForm,
-                                       {error.where, error.entity, error.problem, error.advice}});
+                planner::StatedRefusal{planner::StatedRefusal::Kind::kForm, lowering::as_refusal(error)});
             return std::nullopt;
         }
     }
@@ -95,8 +94,7 @@ private:
             price(plan::with_copies(graph_, plan, kWhere), plan, {kernel}, {statement});
         } catch (const Error& error) {
             add(statement, "",
-                planner::StatedRefusal{planner::StatedRefusal::Kind::kForm,
-                                       {error.where, error.entity, error.problem, error.advice}});
+                planner::StatedRefusal{planner::StatedRefusal::Kind::kForm, lowering::as_refusal(error)});
         }
     }
 

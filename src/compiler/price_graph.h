@@ -35,7 +35,7 @@ struct NestPrice {
     std::vector<HeldBuffer> buffers;
     double barrier = 0;        ///< of one meeting of all workers, which is no part of `seconds`
     std::string why_infinite;  ///< why `seconds` is not known; else empty
-    /// What a published model says instead, or why it says nothing; empty without such a wish.
+    /// The price of a published model, or why it has none; empty without such a wish.
     std::optional<std::variant<nests::PublishedPrice, std::string>> published;
 };
 

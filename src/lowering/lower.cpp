@@ -157,7 +157,7 @@ private:
         walk.is_partial = true;
     }
 
-    /// Where the loop over iterator x of the root ends: a predicate may end it before the range does.
+    /// The end of the loop over iterator x of the root: a predicate may end it before the range does.
     movement::Index stop_of(const Walk& walk, size_t x) {
         movement::Index stop = walk.ranges[x].end;
         if (walk.iterator(x).is_reduction || may_skip(walk.root())) {
@@ -212,7 +212,7 @@ private:
         return {start, named(movement::min(next, level.end), name, level.inside), tile, range.covered};
     }
 
-    /// What stands inside of the nest's loops.
+    /// The operators and nests inside the loops of this nest.
     movement::Body lower_children(const Walk& walk) {
         const Node& root = walk.root();
         const std::map<const Node*, Ranges> needed = required_ranges(walk.nodes, walk.ranges, storage_);
@@ -331,7 +331,7 @@ LoweredKernel lowered_kernel(const LoweringInput& input, const Block& block, con
     try {
         return KernelLowering(input, block, kernel).lower();
     } catch (const Refused& refused) {
-        return Refusal{refused.where, refused.entity, refused.problem, refused.advice};
+        return as_refusal(refused);
     } catch (const movement::IndexOverflow& overflow) {
         return Refusal{plan::root(kernel.nest).node, plan::print(kernel.nest), overflow.problem,
                        overflow.advice};

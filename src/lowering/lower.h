@@ -19,7 +19,7 @@ using LoweredKernel = std::variant<movement::Kernel, Refusal>;
 /// @pre the graph is decomposed. Arena buffers that are not placed yet have position 0.
 LoweredKernel lowered_kernel(const LoweringInput& input, const Block& block, const plan::KernelPlan& kernel);
 
-/// What a search asks of a kernel that it may take; nothing if the kernel is lowered. Beside the rules of
+/// The refusal of a kernel that a search may take; nothing if the kernel is lowered. Beside the rules of
 /// `why_illegal`, each micro-kernel has to find the strides that it needs.
 std::optional<Refusal> why_no_strides(const LoweringInput& input, const Block& block,
                                       const plan::KernelPlan& kernel);

@@ -25,7 +25,7 @@ enum class NestRule : uint8_t {
     kSeenInside,      ///< results of an inner nest's operators before its root are read inside of it
 };
 
-/// Where a nest breaks a rule.
+/// A broken rule, and its place in the nest.
 struct BrokenRule {
     NestRule rule;
     const Node* node;  ///< makes the value

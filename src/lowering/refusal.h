@@ -19,6 +19,11 @@ struct Refusal {
     Error error() const { return {where, entity, problem, advice}; }
 };
 
+/// The same words as a value.
+inline Refusal as_refusal(const Error& error) {
+    return {error.where, error.entity, error.problem, error.advice};
+}
+
 /// Leaves a leaf that has no calls, or an expression that has no address; `lowered_kernel` makes a Refusal of
 /// it.
 struct Refused : Error {

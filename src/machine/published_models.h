@@ -20,7 +20,7 @@ std::string_view name(PublishedModel model);  ///< "nncase", "mcfuser", "rooflin
 std::optional<PublishedModel> find_published_model(std::string_view name);
 std::vector<std::string_view> published_models();
 
-/// What a published model knows of a machine.
+/// The rates of a machine that published models ask for.
 struct PeakRates {
     double bytes_per_second = 0;       ///< of the main memory, all units together
     double operations_per_second = 0;  ///< of all units together

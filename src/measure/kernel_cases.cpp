@@ -75,15 +75,16 @@ std::optional<KernelCase> lowered(const KernelSubject& subject, plan::Plan plan,
     if (lowering::why_no_strides(lowering::lowering_input(graph, plan, specialisation, constants),
                                  graph.blocks.front(), specialisation.kernels.front()))
         return std::nullopt;
-    plan = planner::place_buffers(graph, std::move(plan));
-    planner::verify_plan(graph, plan, "measuring");
+    planner::LoweredPlan placed = planner::lowered_and_placed(graph, std::move(plan));
+    planner::verify_lowered(graph, placed, "measuring");
     const bool is_product = !subject.streamed.empty();
-    return KernelCase{.micro_kernel = std::string(leaf.kernel->name),
-                      .parameters = leaf.numbers(),
-                      .work = is_product ? std::map<std::string, int64_t>{} : work_of(graph, plan, machine),
-                      .program = lowering::lower(graph, plan, plan.specialisations.front(), constants),
-                      .constants_bytes = constants.bytes,
-                      .arena_bytes = plan.specialisations.front().arena_bytes};
+    return KernelCase{
+        .micro_kernel = std::string(leaf.kernel->name),
+        .parameters = leaf.numbers(),
+        .work = is_product ? std::map<std::string, int64_t>{} : work_of(graph, placed.plan, machine),
+        .program = std::move(placed.programs.front()),
+        .constants_bytes = constants.bytes,
+        .arena_bytes = placed.plan.specialisations.front().arena_bytes};
 }
 
 /// A row at a time, so that the products of a norm wait for the end of its sum.

@@ -110,11 +110,11 @@ private:
 
 }  // namespace
 
-void measure_peaks(machine::Machine& machine, const runtime::SharedLibrary& probe_code,
+void measure_peaks(machine::Machine& machine, const runtime::SharedLibrary& code,
                    const MeasureOptions& options) {
     for (machine::ComputeUnit& unit : machine.units) unit.peaks.clear();
     if (options.is_over && options.is_over()) return;  // before buffers are filled
-    UnitTrials trials(machine, probe_code, options);
+    UnitTrials trials(machine, code, options);
     for (size_t unit = 0; unit < machine.units.size(); ++unit) {
         const auto probe = probe_of(machine.units[unit]);
         if (!probe) continue;

@@ -9,8 +9,8 @@ namespace tessera::measure {
 /// Operations per second of one core by the level that feeds the unit: multiply-adds and dot products on
 /// registers alone, and NTT's register block with one factor from the level and the other from L1. Units that
 /// NTT has no products for (docs/machine.md) stay without.
-/// @param probe of `roof_code`
-void measure_peaks(machine::Machine& machine, const runtime::SharedLibrary& probe,
+/// @param code of `roof_code`
+void measure_peaks(machine::Machine& machine, const runtime::SharedLibrary& code,
                    const MeasureOptions& options);
 
 }  // namespace tessera::measure

@@ -65,8 +65,7 @@ codegen::Code roof_code(const machine::Machine& machine) {
     for (const machine::ComputeUnit& unit : machine.units)
         if (const auto probe = probe_of(unit)) probes.push_back(*probe);
     codegen::Code code = unit_code(probes, machine.isa);
-    code.text += fmt::format("#if !defined TESSERA_UNIT || TESSERA_UNIT == {}\n{}#endif\n", code.units++,
-                             read_code(machine));
+    add_unit(code, read_code(machine));
     return code;
 }
 

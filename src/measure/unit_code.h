@@ -36,6 +36,8 @@ using RegisterFunction = void (*)(int64_t steps);
 using FedFunction = void (*)(const void* a, const void* b, void* c, int64_t n, int64_t k);
 std::string register_function(const UnitProbe& probe);
 std::string fed_function(const UnitProbe& probe);
+/// Appends the text as one more translation unit.
+void add_unit(codegen::Code& code, const std::string& text);
 /// A unit of code for each probe.
 codegen::Code unit_code(std::span<const UnitProbe> probes, machine::Isa isa);
 

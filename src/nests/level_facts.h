@@ -60,7 +60,7 @@ LevelVerdict derive_level_facts(const KernelFile& file, const WalkOptions& optio
 
 /// @throws Error for a file that is no `.tier`: without levels, without a nest, or with an open problem
 void check_one_nest_of_levels(const KernelFile& file);
-/// Of a nest as it is written. @throws Error beyond the steps of the walk
+/// The same of a nest as it is written. @throws Error beyond the steps of the walk
 LevelVerdict derive_level_facts(const Kernel& kernel, const LevelMachine& machine, std::string_view nest,
                                 const WalkOptions& options = {});
 

@@ -47,7 +47,7 @@ Verdict derive_facts(const Kernel& kernel, const Nest& nest,
                      const std::optional<MachineRates>& machine = std::nullopt,
                      const WalkOptions& options = {});
 
-/// Of a nest as it is written.
+/// The same of a nest as it is written.
 Verdict derive_facts(const Kernel& kernel, std::string_view nest, const std::vector<std::string>& visible,
                      const std::optional<MachineRates>& machine, const WalkOptions& options = {});
 

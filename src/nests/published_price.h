@@ -21,7 +21,7 @@ struct PublishedPrice {
     bool operator==(const PublishedPrice&) const = default;
 };
 
-/// What a kernel cannot do without: operations of its definitions, each once, and bytes that are read from
+/// The least that a kernel needs: operations of its definitions, each once, and bytes that are read from
 /// outside or stored, each once.
 struct LeastWork {
     int64_t flops = 0;
@@ -41,7 +41,7 @@ PublishedPrice price_published(machine::PublishedModel model, const NestFacts& f
 PublishedPrice price_published(machine::PublishedModel model, const LevelFacts& facts, const LeastWork& least,
                                const LevelMachine& machine);
 
-/// Of T_mem and T_comp that something else has counted.
+/// The price from T_mem and T_comp that something else has counted.
 PublishedPrice nncase_price(double memory, double compute);
 
 nlohmann::ordered_json to_json(const PublishedPrice& price);

@@ -29,8 +29,8 @@ class SpaceFactsOf {
 public:
     explicit SpaceFactsOf(const Space& space) : space_(space) {}
 
-    /// Of a nest as it is written. One of the space has the totals alone, no operators and no buffers; any
-    /// other is walked. @throws Error beyond the steps of the walk, and of counts beyond 64 bits
+    /// Facts of a nest as it is written. One of the space has the totals alone, no operators and no buffers;
+    /// any other is walked. @throws Error beyond the steps of the walk, and of counts beyond 64 bits
     Verdict operator()(std::string_view nest);
 
 private:

@@ -10,7 +10,7 @@
 
 namespace tessera::nests {
 
-/// What it costs a walk to remember a box.
+/// Steps that a walk takes to remember a box.
 inline constexpr int64_t kStepsOfBox = 16;
 
 struct WalkOptions {

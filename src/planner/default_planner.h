@@ -96,7 +96,7 @@ LoweredPlan expected(CompletedPlan completed);
 Alternatives alternatives(const Graph& graph, const plan::Plan& plan, const std::string& block,
                           const PlannerOptions& options);
 
-/// What each of the stated kernels costs by itself, or why it is refused, in every specialisation for which
+/// The price of each stated kernel by itself, or why it is refused, in every specialisation for which
 /// it is stated: in the order of specialisations.
 /// @pre the plan as for `complete_plan`; check_stated of each kernel alone; none is stated in the options
 std::vector<StatedVerdict> price_stated(const Graph& graph, const plan::Plan& plan,

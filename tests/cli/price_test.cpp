@@ -69,7 +69,7 @@ protected:
         arguments.insert(arguments.end(), more.begin(), more.end());
         return tessera(std::move(arguments));
     }
-    /// Of these nests of the chain.
+    /// Prices these nests of the chain.
     ProcessResult price_nests(const std::vector<std::string>& nests,
                               std::vector<std::string> more = {}) const {
         write("kernels.toml", kernels_file(nests));
