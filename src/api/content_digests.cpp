@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <ctime>
 #include <optional>
 #include <system_error>
-#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -17,6 +15,7 @@
 #include "support/atomic_file.h"
 #include "support/error.h"
 #include "support/hash.h"
+#include "support/in_order.h"
 #include "support/mapped_file.h"
 
 namespace tessera {
@@ -64,21 +63,12 @@ bool has_settled(const struct stat& status) {
 std::string digest_of(const MappedFile& file) {
     const std::span<const std::byte> all = file.bytes();
     std::vector<std::string> parts((all.size() + kPartBytes - 1) / kPartBytes);
-    std::atomic<size_t> next = 0;
-    const auto work = [&] {
-        for (size_t i = next++; i < parts.size(); i = next++) {
-            const auto part = all.subspan(i * kPartBytes, std::min(kPartBytes, all.size() - i * kPartBytes));
-            file.fetch(part);
-            parts[i] = Hasher().bytes(part).hex();
-            file.release(part);
-        }
-    };
-    {
-        std::vector<std::jthread> others;
-        const size_t most = std::max(1U, std::thread::hardware_concurrency());
-        while (others.size() + 1 < std::min(most, parts.size())) others.emplace_back(work);
-        work();
-    }
+    run_at_once(parts.size(), [&](size_t i) {
+        const auto part = all.subspan(i * kPartBytes, std::min(kPartBytes, all.size() - i * kPartBytes));
+        file.fetch(part);
+        parts[i] = Hasher().bytes(part).hex();
+        file.release(part);
+    });
     Hasher whole;
     for (const std::string& part : parts) whole.field(part);
     return whole.hex();

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <type_traits>
+#include <utility>
 
 #include "kernels/micro_kernels.h"
 #include "lowering/lower.h"
@@ -17,6 +19,7 @@
 #include "planner/specialisations.h"
 #include "planner/stored_layout.h"
 #include "support/error.h"
+#include "support/in_order.h"
 
 namespace tessera::planner {
 namespace {
@@ -41,30 +44,48 @@ bool multiplies_weights(const Graph& graph, const Node& node) {
 /// Before layouts are known the search is to find what is fused for sure, which takes fewer structures.
 constexpr int64_t kLessForLayouts = 20;
 
+/// A specialisation with its kernels, and what the search of each block found.
+struct SearchedSpecialisation {
+    plan::SpecialisationPlan plan;
+    std::vector<std::pair<std::string, schedule::Schedule>> schedules;  ///< with the names of blocks
+    std::optional<lowering::Refusal> refusal;                           ///< why a stated kernel cannot stand
+};
+
+/// Changes its own copy of the plan: planners of other specialisations may run at the same time.
 class SpecialisationPlanner {
 public:
-    SpecialisationPlanner(const Graph& graph, const plan::Plan& plan,
-                          plan::SpecialisationPlan& specialisation, const PlannerOptions& options)
+    /// @param at the specialisation of the plan
+    /// @param known kernels of this specialisation alone
+    SpecialisationPlanner(const Graph& graph, plan::Plan plan, size_t at, const PlannerOptions& options,
+                          schedule::KnownKernels& known)
         : graph_(graph),
-          constants_(plan::constant_section(graph, plan)),
-          out_(specialisation),
+          plan_(std::move(plan)),
+          constants_(plan::constant_section(graph, plan_)),
+          out_(plan_.specialisations[at]),
           options_(options),
-          input_(lowering::lowering_input(graph, plan, specialisation, constants_)),
-          places_(input_, specialisation) {}
+          known_(known),
+          input_(lowering::lowering_input(graph, plan_, out_, constants_)),
+          places_(input_, out_) {}
+    SpecialisationPlanner(const SpecialisationPlanner&) = delete;
+    SpecialisationPlanner& operator=(const SpecialisationPlanner&) = delete;
 
-    /// @return why a stated kernel cannot stand
-    std::optional<lowering::Refusal> run() {
+    SearchedSpecialisation run() {
+        SearchedSpecialisation searched;
         for (const Block& block : graph_.blocks) {
             const BlockView view = view_of(block);
-            const BlockSchedule found = kernels_of(view);
-            if (found.refusal) return found.refusal;
-            if (options_.on_schedule) options_.on_schedule(out_.name, block.name, found.schedule);
+            BlockSchedule found = kernels_of(view);
+            if (found.refusal) {
+                searched.refusal = std::move(found.refusal);
+                return searched;
+            }
             cost::PricedBlock priced = priced_block(input_, block, options_);
             for (const FoundKernel& kernel : found.kernels)
                 out_.kernels.push_back({block.name, choose_leaves(view, kernel, priced)});
+            searched.schedules.emplace_back(block.name, std::move(found.schedule));
         }
         divide_work(input_, out_, options_);
-        return std::nullopt;
+        searched.plan = out_;
+        return searched;
     }
 
     /// The operators of each kernel.
@@ -136,7 +157,7 @@ private:
         std::set<const Node*> alone;
         while (true) {
             places_.choose(view, lone);
-            BlockSchedule found = search_block(input_, view, alone, options_, known());
+            BlockSchedule found = search_block(input_, view, alone, options_, known_);
             if (found.refusal) return found;
             const std::vector<Group> groups = found.groups();
             places_.choose(view, groups);
@@ -181,8 +202,6 @@ private:
     std::optional<lowering::Refusal> why_no_strides(const Block& block, const plan::Nest& nest) const {
         return lowering::why_no_strides(input_, block, {block.name, nest});
     }
-
-    schedule::KnownKernels& known() { return options_.known ? (*options_.known)[out_.name] : known_; }
 
     static plan::Leaf plain(const Node& node) { return {node.name, kernels::plain_micro_kernel()}; }
 
@@ -241,13 +260,30 @@ private:
     }
 
     const Graph& graph_;
+    plan::Plan plan_;
     const plan::ConstantSection constants_;
-    plan::SpecialisationPlan& out_;
+    plan::SpecialisationPlan& out_;  ///< of plan_
     const PlannerOptions& options_;
+    schedule::KnownKernels& known_;
     lowering::LoweringInput input_;
     Places places_;
-    schedule::KnownKernels known_;  ///< where the options share none
 };
+
+/// What `search` finds for each specialisation of the plan, in their order, searched at the same time.
+template <typename Search>
+auto of_specialisations(const Graph& graph, const plan::Plan& plan, const PlannerOptions& options,
+                        const Search& search) {
+    std::map<std::string, schedule::KnownKernels> unshared;
+    std::map<std::string, schedule::KnownKernels>& known = options.known ? *options.known : unshared;
+    for (const plan::SpecialisationPlan& specialisation : plan.specialisations) known[specialisation.name];
+    std::vector<std::optional<std::invoke_result_t<Search, SpecialisationPlanner&>>> found(
+        plan.specialisations.size());
+    run_at_once(found.size(), [&](size_t at) {
+        SpecialisationPlanner planner(graph, plan, at, options, known.at(plan.specialisations[at].name));
+        found[at] = search(planner);
+    });
+    return found;
+}
 
 }  // namespace
 
@@ -265,9 +301,16 @@ plan::Plan initial_plan(const Graph& graph, const PlannerOptions& options) {
 
 CompletedPlan completed_plan(const Graph& graph, plan::Plan plan, const PlannerOptions& options) {
     const PlannerOptions with_costs = priced(options);
-    for (plan::SpecialisationPlan& specialisation : plan.specialisations)
-        if (auto refusal = SpecialisationPlanner(graph, plan, specialisation, with_costs).run())
-            return *std::move(refusal);
+    auto all = of_specialisations(graph, plan, with_costs,
+                                  [](SpecialisationPlanner& planner) { return planner.run(); });
+    for (size_t at = 0; at < all.size(); ++at) {
+        SearchedSpecialisation& searched = *all[at];
+        if (options.on_schedule)
+            for (const auto& [block, schedule] : searched.schedules)
+                options.on_schedule(plan.specialisations[at].name, block, schedule);
+        if (searched.refusal) return *std::move(searched.refusal);
+        plan.specialisations[at] = std::move(searched.plan);
+    }
     return lowered_and_placed(graph, std::move(plan));
 }
 
@@ -282,22 +325,21 @@ LoweredPlan expected(CompletedPlan completed) {
 
 Alternatives alternatives(const Graph& graph, const plan::Plan& plan, const std::string& block,
                           const PlannerOptions& options) {
-    plan::Plan tried = plan;
-    return SpecialisationPlanner(graph, tried, tried.specialisations.front(), priced(options))
-        .alternatives(block);
+    auto all = of_specialisations(graph, plan, priced(options), [&](SpecialisationPlanner& planner) {
+        return planner.alternatives(block);
+    });
+    return *std::move(all.front());
 }
 
 std::vector<StatedVerdict> price_stated(const Graph& graph, const plan::Plan& plan,
                                         const std::vector<plan::StatedKernel>& kernels,
                                         const PlannerOptions& options) {
     const PlannerOptions with_costs = priced(options);
-    plan::Plan tried = plan;
     std::vector<StatedVerdict> all;
-    for (plan::SpecialisationPlan& specialisation : tried.specialisations) {
-        std::vector<StatedVerdict> here =
-            SpecialisationPlanner(graph, tried, specialisation, with_costs).prices(kernels);
-        std::move(here.begin(), here.end(), std::back_inserter(all));
-    }
+    for (auto& here : of_specialisations(graph, plan, with_costs, [&](SpecialisationPlanner& planner) {
+             return planner.prices(kernels);
+         }))
+        std::ranges::move(*here, std::back_inserter(all));
     return all;
 }
 
@@ -306,13 +348,12 @@ std::set<const Node*> fused_operators(const Graph& graph, const plan::Plan& plan
     PlannerOptions with_costs = priced(options);
     with_costs.structures /= kLessForLayouts;
     std::set<const Node*> fused;
-    plan::Plan tried = plan;
-    for (plan::SpecialisationPlan& specialisation : tried.specialisations) {
-        SpecialisationPlanner planner(graph, tried, specialisation, with_costs);
-        for (const Group& group : planner.groups())
+    const auto all = of_specialisations(graph, plan, with_costs,
+                                        [](SpecialisationPlanner& planner) { return planner.groups(); });
+    for (const auto& groups : all)
+        for (const Group& group : *groups)
             for (const Node* node : group.nodes)
                 if (group.nodes.size() > 1 && !multiplies_weights(graph, *node)) fused.insert(node);
-    }
     return fused;
 }
 

@@ -101,4 +101,11 @@ void run_in_order(const OrderedPieces& pieces, size_t threads) {
     run.rethrow();
 }
 
+void run_at_once(size_t count, const std::function<void(size_t)>& work) {
+    const OrderedPieces pieces{.count = count,
+                               .make = [&](size_t at, std::vector<std::byte>&) { work(at); },
+                               .take = [](size_t, std::span<const std::byte>) {}};
+    run_in_order(pieces, std::max(1U, std::thread::hardware_concurrency()));
+}
+
 }  // namespace tessera
