@@ -24,7 +24,7 @@ std::vector<BenchPhase> named(const compiler::VerifiedPlan& plan, size_t special
         for (const plan::KernelPlan& kernel : of.kernels)
             if (kernel.block == block.name)
                 phases.push_back(
-                    {.specialisation = of.name, .block = block.name, .kernel = plan::root(kernel.nest).node});
+                    {.specialisation = of.name, .block = block.name, .kernel = kernel.nest.root().node});
     return phases;
 }
 

@@ -40,7 +40,7 @@ DefinitionFile operator_of(const Graph& graph, const Node& node,
 }
 
 std::string text_of(const Graph& graph, const plan::Nest& nest, bool is_outermost) {
-    const Definition& root = *node_of(graph, plan::root(nest).node).definition();
+    const Definition& root = *node_of(graph, nest.root().node).definition();
     std::string text;
     bool is_unit = is_outermost;
     for (const plan::LoopTile& loop : nest.loops) {
@@ -49,7 +49,7 @@ std::string text_of(const Graph& graph, const plan::Nest& nest, bool is_outermos
         text += fmt::format("{}:{}{} ", loop.iterator, loop.tile, is_unit ? "@unit" : "");
     }
     text += "{ ";
-    for (const auto& child : nest.children) {
+    for (const auto& child : nest.items) {
         if (const auto* inner = std::get_if<plan::Nest>(&child))
             text += text_of(graph, *inner, false) + " ";
         else
@@ -64,11 +64,11 @@ nests::KernelFile nest_kernel(const Graph& graph, const plan::Nest& nest,
                               const std::map<std::string, int64_t>& symbols,
                               const std::set<std::string>& tiles) {
     nests::KernelFile file;
-    file.where = plan::root(nest).node;
+    file.where = nest.root().node;
     for (const plan::Leaf* leaf : plan::leaves(nest)) {
         const Node& node = node_of(graph, leaf->node);
         file.operators.push_back(operator_of(graph, node, symbols));
-        if (leaf == &plan::root(nest)) continue;
+        if (leaf == &nest.root()) continue;
         for (const ValueId result : node.results)
             if (!tiles.contains(graph[result].name)) {
                 if (!file.visible) file.visible.emplace();

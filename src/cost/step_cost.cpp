@@ -99,7 +99,7 @@ private:
         if (kernel.numbered.kernel.is_legal())
             kernel.touched = priced.evaluator.touched(kernel.numbered.kernel, priced.is_tile);
         kernel.cost.block = block.name;
-        kernel.cost.name = plan::root(plan.nest).node;
+        kernel.cost.name = plan.nest.root().node;
         kernel.cost.kernel = position;
         kernel.cost.repeat = block.repeat;
         kernel.is_met = plan.barrier;

@@ -13,12 +13,12 @@ KernelDivision::KernelDivision(const plan::KernelPlan& kernel, Storage& storage)
     : kernel_(kernel), storage_(storage), parted_(parted_operator(kernel.nest, storage.block())) {
     const plan::LoopTile* loop = plan::divided_loop(kernel.nest);
     if (kernel.alone && loop) {
-        throw Refused(plan::root(kernel.nest).node, loop->iterator,
+        throw Refused(kernel.nest.root().node, loop->iterator,
                       "is divided between the workers, but worker 0 computes it alone",
                       "leave out @worker, or `alone = true`");
     }
     if (!parted_) return;
-    if (const std::string& last = plan::root(kernel.nest).node; last != parted_->name) {
+    if (const std::string& last = kernel.nest.root().node; last != parted_->name) {
         throw Refused(
             parted_->name, loop->iterator,
             fmt::format("is a reduction that the workers divide, so {} would read parts of its result", last),
@@ -32,7 +32,7 @@ KernelDivision::KernelDivision(const plan::KernelPlan& kernel, Storage& storage)
 }
 
 std::string KernelDivision::kernel_name() const {
-    const std::string& last = plan::root(kernel_.nest).node;
+    const std::string& last = kernel_.nest.root().node;
     if (!parted_) return last;
     std::string name = "parts_of_" + last;
     while (storage_.block().find(name)) name += "_";

@@ -112,7 +112,7 @@ private:
         Range& range = walk.ranges[x];
         const bool is_reduction = walk.iterator(x).is_reduction;
         Level level;
-        if (loop.is_divided) division_.check(walk.root(), loop, range);
+        if (loop.is_divided()) division_.check(walk.root(), loop, range);
         if (is_reduction && !walk.is_partial) begin_fold(loop, walk, level);
         const movement::Index stop = stop_of(walk, x);
         const bool is_stopped = !(stop == range.end);
@@ -125,7 +125,7 @@ private:
         }
         range = range_of_trip(loop, range, level);
         if (is_stopped) range.covered = std::nullopt;
-        if (loop.is_divided) {
+        if (loop.is_divided()) {
             division_.begin_part(walk.nodes, walk.ranges, level.variable.name, level.is_lone);
         } else {
             division_.enter(level.variable.name, level.begin);
@@ -142,7 +142,7 @@ private:
     /// The results start from the identity before the outermost loop over the reduction, and get their
     /// post-expression behind it.
     void begin_fold(const plan::LoopTile& loop, Walk& walk, Level& level) {
-        const plan::Leaf& root = plan::root(walk.nest);
+        const plan::Leaf& root = walk.nest.root();
         const Definition& definition = *walk.root().definition();
         if (!root.kernel->tiles_reductions) {
             throw Refused(walk.root().name, loop.iterator,
@@ -174,7 +174,7 @@ private:
         const Range& range = walk.ranges[x];
         const int64_t workers = storage_.input().plan.workers;
         const int64_t tile = tile_of(loop, range);
-        level.is_divided = loop.is_divided && workers > 1;
+        level.is_divided = loop.is_divided() && workers > 1;
         // Parts of workers begin at whole tiles, also behind the end.
         const int64_t grain = level.is_divided ? loop.tile : tile;
         const int64_t divisor = range.begin.divisor();
@@ -217,9 +217,9 @@ private:
         const Node& root = walk.root();
         const std::map<const Node*, Ranges> needed = required_ranges(walk.nodes, walk.ranges, storage_);
         movement::Body body;
-        for (const auto& child : walk.nest.children) {
+        for (const auto& child : walk.nest.items) {
             const auto* inner = std::get_if<plan::Nest>(&child);
-            const plan::Leaf& leaf = inner ? plan::root(*inner) : std::get<plan::Leaf>(child);
+            const plan::Leaf& leaf = inner ? inner->root() : std::get<plan::Leaf>(child);
             const Node& node = storage_.block().node(leaf.node);
             const Ranges& ranges = needed.at(&node);
             const bool is_partial = walk.is_partial && &node == &root;
@@ -286,7 +286,7 @@ private:
     /// one.
     void set_tiles(const std::vector<const Node*>& nodes, const Ranges& ranges, const plan::Nest& nest) {
         const std::map<const Node*, Ranges> needed = required_ranges(nodes, ranges, storage_);
-        for (const auto& child : nest.children) {
+        for (const auto& child : nest.items) {
             std::vector<const plan::Leaf*> made;
             if (const auto* inner = std::get_if<plan::Nest>(&child)) {
                 made = plan::leaves(*inner);
@@ -333,8 +333,7 @@ LoweredKernel lowered_kernel(const LoweringInput& input, const Block& block, con
     } catch (const Refused& refused) {
         return as_refusal(refused);
     } catch (const movement::IndexOverflow& overflow) {
-        return Refusal{plan::root(kernel.nest).node, plan::print(kernel.nest), overflow.problem,
-                       overflow.advice};
+        return Refusal{kernel.nest.root().node, plan::print(kernel.nest), overflow.problem, overflow.advice};
     }
 }
 

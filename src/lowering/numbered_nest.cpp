@@ -5,34 +5,24 @@
 namespace tessera::lowering {
 
 NumberedNest numbered(const BlockLinks& links, const plan::Nest& nest) {
-    NumberedNest out;
-    const auto& root = links.operators[static_cast<size_t>(links.find(plan::root(nest).node))];
-    for (const plan::LoopTile& loop : nest.loops)
-        out.loops.push_back({root.node->definition()->iterator(loop.iterator), loop.tile, loop.is_divided});
-    for (const auto& child : nest.children) {
-        if (const auto* inner = std::get_if<plan::Nest>(&child)) {
-            out.items.emplace_back(numbered(links, *inner));
-        } else {
-            out.items.emplace_back(links.find(std::get<plan::Leaf>(child).node));
-        }
-    }
-    return out;
+    return nest::translated<NumberedNest>(
+        nest,
+        [&](const plan::Nest& around, const plan::LoopTile& loop) {
+            const int root = links.find(around.root().node);
+            return links.operators[static_cast<size_t>(root)].node->definition()->iterator(loop.iterator);
+        },
+        [&](const plan::Leaf& leaf) { return links.find(leaf.node); });
 }
 
 plan::Nest named(const BlockLinks& links, const NumberedNest& nest,
                  const std::function<plan::Leaf(int op)>& leaf) {
-    plan::Nest out;
-    const Definition& root = *links.operators[static_cast<size_t>(nest.root())].node->definition();
-    for (const NumberedNest::Loop& loop : nest.loops)
-        out.loops.push_back(
-            {root.iterators[static_cast<size_t>(loop.iterator)].name, loop.tile, loop.is_divided});
-    for (const auto& item : nest.items) {
-        if (const auto* inner = std::get_if<NumberedNest>(&item))
-            out.children.emplace_back(named(links, *inner, leaf));
-        else
-            out.children.emplace_back(leaf(std::get<int>(item)));
-    }
-    return out;
+    return nest::translated<plan::Nest>(
+        nest,
+        [&](const NumberedNest& around, const NumberedNest::Loop& loop) {
+            const Node& root = *links.operators[static_cast<size_t>(around.root())].node;
+            return root.definition()->iterators[static_cast<size_t>(loop.iterator)].name;
+        },
+        leaf);
 }
 
 std::vector<bool> tiles_of(const BlockLinks& links, const LoweringInput& input) {

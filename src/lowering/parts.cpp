@@ -7,12 +7,12 @@ namespace tessera::lowering {
 const Node* parted_operator(const plan::Nest& nest, const Block& block) {
     const plan::Nest* divided = plan::divided_nest(nest);
     if (!divided) return nullptr;
-    const Node* node = block.find(plan::root(*divided).node);
+    const Node* node = block.find(divided->root().node);
     if (!node || !node->definition()) return nullptr;
     const Definition& definition = *node->definition();
     for (const plan::LoopTile& loop : divided->loops) {
         const int x = definition.iterator(loop.iterator);
-        if (loop.is_divided && x >= 0 && definition.iterators[static_cast<size_t>(x)].is_reduction)
+        if (loop.is_divided() && x >= 0 && definition.iterators[static_cast<size_t>(x)].is_reduction)
             return node;
     }
     return nullptr;

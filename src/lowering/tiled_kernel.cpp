@@ -65,7 +65,7 @@ private:
             const bool is_stopped = ends_early(root, loop.iterator, ranges);
             stopped_ += is_stopped ? 1 : 0;
             open_.push_back(static_cast<int>(out_.loops.size()));
-            out_.loops.push_back({root, loop.iterator, loop.tile, range.loop, loop.is_divided, is_stopped});
+            out_.loops.push_back({root, loop.iterator, loop.tile, range.loop, loop.is_divided(), is_stopped});
             range = {open_.back(), loop.tile, is_stopped ? -1 : range.extent};
         }
         const std::vector<int> inside = nest.operators();
@@ -212,16 +212,6 @@ private:
     TiledKernel out_;
 };
 
-void append_operators(const NumberedNest& nest, std::vector<int>& out) {
-    for (const auto& item : nest.items) {
-        if (const auto* inner = std::get_if<NumberedNest>(&item)) {
-            append_operators(*inner, out);
-        } else {
-            out.push_back(std::get<int>(item));
-        }
-    }
-}
-
 NumberedNest kept(const NumberedNest& nest, const std::vector<bool>& is_kept, size_t& at) {
     NumberedNest out;
     for (const NumberedNest::Loop& loop : nest.loops)
@@ -250,17 +240,6 @@ NumberedNest kept(const NumberedNest& nest, const std::vector<bool>& is_kept, si
 NumberedNest without_lone_loops(const NumberedNest& nest, const std::vector<bool>& is_kept) {
     size_t at = 0;
     return kept(nest, is_kept, at);
-}
-
-int NumberedNest::root() const {
-    const auto* inner = std::get_if<NumberedNest>(&items.back());
-    return inner ? inner->root() : std::get<int>(items.back());
-}
-
-std::vector<int> NumberedNest::operators() const {
-    std::vector<int> found;
-    append_operators(*this, found);
-    return found;
 }
 
 TiledKernel tiled_kernel(const BlockLinks& links, const NumberedNest& nest,

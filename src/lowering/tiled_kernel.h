@@ -2,31 +2,17 @@
 
 #include <cstdint>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "lowering/block_links.h"
 #include "lowering/nest_rules.h"
+#include "nest/nest.h"
 
 namespace tessera::lowering {
 
 /// A nest by numbers: operators by their position in BlockLinks, iterators by their position in the root's
 /// definition.
-struct NumberedNest {
-    struct Loop {
-        int iterator = 0;
-        int64_t tile = 1;
-        bool is_divided = false;  ///< its trips are shared between the workers
-        bool operator==(const Loop&) const = default;
-    };
-    std::vector<Loop> loops;  ///< outermost first
-    std::vector<std::variant<int, NumberedNest>> items;
-    bool operator==(const NumberedNest&) const = default;
-
-    int root() const;
-    /// All operators, in the order of execution.
-    std::vector<int> operators() const;
-};
+using NumberedNest = nest::Nest<int, int>;
 
 /// The values of an iterator in one tile: all of them, or those of the innermost loop over it.
 struct PartRange {

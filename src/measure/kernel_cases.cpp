@@ -70,7 +70,7 @@ std::optional<KernelCase> lowered(const KernelSubject& subject, plan::Plan plan,
     const Graph& graph = subject.graph;
     plan::SpecialisationPlan& specialisation = plan.specialisations.front();
     specialisation.kernels.front().nest = nest;
-    const plan::Leaf& leaf = plan::root(nest);
+    const plan::Leaf& leaf = nest.root();
     const plan::ConstantSection constants = plan::constant_section(graph, plan);
     if (lowering::why_no_strides(lowering::lowering_input(graph, plan, specialisation, constants),
                                  graph.blocks.front(), specialisation.kernels.front()))
@@ -93,7 +93,7 @@ plan::StatedKernel row_chain(const Block& block) {
     const std::vector<Iterator>& iterators = block.nodes.back().definition()->iterators;
     for (size_t x = 0; x + 1 < iterators.size(); ++x) chain.nest.loops.push_back({iterators[x].name, 1});
     for (const Node& node : block.nodes)
-        chain.nest.children.emplace_back(plan::Leaf(node.name, plan::open_micro_kernel()));
+        chain.nest.items.emplace_back(plan::Leaf(node.name, plan::open_micro_kernel()));
     return chain;
 }
 

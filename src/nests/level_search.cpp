@@ -24,7 +24,7 @@ struct OpenLoop {
 /// The candidates of one structure.
 class Candidates {
 public:
-    Candidates(const OpenProblem& problem, const OpenBrace& open)
+    Candidates(const OpenProblem& problem, const OpenNest& open)
         : problem_(problem), kernel_(problem.kernel), open_(open) {
         list(open, {});
         levels_.assign(moves_.size(), 0);
@@ -37,31 +37,32 @@ public:
 private:
     using Around = std::map<std::pair<int, std::string>, OpenLoop>;
 
-    int root_of(const OpenBrace& brace) const {
-        for (auto item = brace.items.rbegin(); item != brace.items.rend(); ++item) {
-            if (const auto* run = std::get_if<WrittenRun>(&*item)) return kernel_.find_operator(run->op);
-            if (const auto* inner = std::get_if<std::unique_ptr<OpenBrace>>(&*item)) return root_of(**inner);
+    int root_of(const OpenNest& nest) const {
+        for (auto item = nest.items.rbegin(); item != nest.items.rend(); ++item) {
+            if (const auto* op = std::get_if<nest::WrittenOperator>(&*item))
+                return kernel_.find_operator(op->name);
+            if (const auto* inner = std::get_if<OpenNest>(&*item)) return root_of(*inner);
         }
         return -1;
     }
 
     /// Open loops and moves, in the order of the text.
-    void list(const OpenBrace& brace, Around around) {
-        const int root = root_of(brace);
-        for (const WrittenLoop& loop : brace.loops) {
+    void list(const OpenNest& nest, Around around) {
+        const int root = root_of(nest);
+        for (const OpenNest::Loop& loop : nest.loops) {
             const std::pair key{root, loop.iterator};
             OpenLoop& known = around[key];
-            if (loop.size == 0) {
+            if (loop.tile == nest::kOpenTile) {
                 OpenLoop open = known;
                 open.extent = extent_of(root, loop.iterator);
                 loops_.push_back(open);
                 known = {.extent = 1, .outer = loops_.size() - 1};
             } else {
-                known = {.extent = 1, .most = loop.size, .outer = {}};
+                known = {.extent = 1, .most = loop.tile, .outer = {}};
             }
         }
-        for (const OpenItem& item : brace.items) {
-            if (const auto* inner = std::get_if<std::unique_ptr<OpenBrace>>(&item)) list(**inner, around);
+        for (const OpenNest::Item& item : nest.items) {
+            if (const auto* inner = std::get_if<OpenNest>(&item)) list(*inner, around);
             if (const auto* move = std::get_if<OpenMove>(&item)) moves_.push_back(move);
         }
     }
@@ -106,30 +107,30 @@ private:
         return build_nest(kernel_, fill(open_), problem_.machine);
     }
 
-    WrittenBrace fill(const OpenBrace& open) {
-        WrittenBrace brace{.loops = open.loops, .items = {}};
-        for (WrittenLoop& loop : brace.loops)
-            if (loop.size == 0) loop.size = sizes_[next_loop_++];
-        for (const OpenItem& item : open.items) {
-            if (const auto* inner = std::get_if<std::unique_ptr<OpenBrace>>(&item)) {
-                brace.items.emplace_back(std::make_unique<WrittenBrace>(fill(**inner)));
-            } else if (const auto* run = std::get_if<WrittenRun>(&item)) {
-                brace.items.emplace_back(*run);
+    WrittenNest fill(const OpenNest& open) {
+        WrittenNest filled{.loops = open.loops, .items = {}};
+        for (WrittenNest::Loop& loop : filled.loops)
+            if (loop.tile == nest::kOpenTile) loop.tile = sizes_[next_loop_++];
+        for (const OpenNest::Item& item : open.items) {
+            if (const auto* inner = std::get_if<OpenNest>(&item)) {
+                filled.items.emplace_back(fill(*inner));
+            } else if (const auto* op = std::get_if<nest::WrittenOperator>(&item)) {
+                filled.items.emplace_back(*op);
             } else {
                 const auto& move = std::get<OpenMove>(item);
                 const std::string& level = move.levels[levels_[next_move_++]];
                 const bool says_nothing =
                     move.kind == MoveKind::kKeep && level == problem_.machine.levels.back().name;
                 if (!level.empty() && !says_nothing)
-                    brace.items.emplace_back(WrittenMove{move.kind, move.tensor, level});
+                    filled.items.emplace_back(nest::WrittenMove{move.kind, move.tensor, level});
             }
         }
-        return brace;
+        return filled;
     }
 
     const OpenProblem& problem_;
     const Kernel& kernel_;
-    const OpenBrace& open_;
+    const OpenNest& open_;
     std::vector<OpenLoop> loops_;
     std::vector<const OpenMove*> moves_;
     std::vector<size_t> levels_;  ///< of each move: in its levels
@@ -200,7 +201,7 @@ LevelSearchResult search(const OpenProblem& problem, const LevelSearchOptions& o
         }
         return true;
     };
-    for (const OpenBrace& open : problem.structures)
+    for (const OpenNest& open : problem.structures)
         if (!Candidates(problem, open).each(visit)) break;
     if (result.candidates == 0)
         throw Error(kernel.where, "nest", "keeps the rules with no choice of levels",

@@ -1,5 +1,8 @@
 #include <algorithm>
 #include <map>
+#include <memory>
+#include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -21,6 +24,26 @@ namespace {
 /// An order of the loops of one brace: iterators of its operator.
 using Order = std::vector<size_t>;
 
+/// A nest while it grows: others point into it.
+struct Draft {
+    std::vector<OpenNest::Loop> loops;
+    std::vector<std::variant<std::unique_ptr<Draft>, nest::WrittenOperator, OpenMove>> items;
+};
+using DraftItem = decltype(Draft::items)::value_type;
+
+OpenNest finished(Draft draft) {
+    OpenNest nest{.loops = std::move(draft.loops), .items = {}};
+    for (DraftItem& item : draft.items) {
+        if (auto* inner = std::get_if<std::unique_ptr<Draft>>(&item))
+            nest.items.emplace_back(finished(std::move(**inner)));
+        else if (auto* op = std::get_if<nest::WrittenOperator>(&item))
+            nest.items.emplace_back(std::move(*op));
+        else
+            nest.items.emplace_back(std::get<OpenMove>(std::move(item)));
+    }
+    return nest;
+}
+
 class Merger {
 public:
     Merger(const Kernel& kernel, const LevelMachine& machine, const std::vector<std::string>& reordered)
@@ -30,7 +53,7 @@ public:
         depth_.resize(kernel.operators.size());
     }
 
-    std::vector<OpenBrace> run() {
+    std::vector<OpenNest> run() {
         choose_depth(0);
         return std::move(found_);
     }
@@ -111,75 +134,75 @@ private:
 
     // ---- the tree ----
 
-    OpenBrace build() {
-        OpenBrace top;
+    OpenNest build() {
+        Draft top;
         top_ = &top;
         own_.clear();
-        std::map<Key, std::unique_ptr<OpenBrace>> loose;
+        std::map<Key, std::unique_ptr<Draft>> loose;
         for (const auto& [key, loops] : loops_) {
-            auto brace = std::make_unique<OpenBrace>();
+            auto brace = std::make_unique<Draft>();
             for (const size_t x : loops)
-                brace->loops.push_back(
-                    {.iterator = op_at(key.first).bound.definition.iterators[x].name, .size = 0});
+                brace->loops.push_back({.iterator = op_at(key.first).bound.definition.iterators[x].name,
+                                        .tile = nest::kOpenTile});
             own_[key] = brace.get();
             loose[key] = std::move(brace);
         }
         for (size_t op = kernel_.operators.size(); op-- > 0;) hang(op, loose);
         sort(top);
         for (size_t t = 0; t < kernel_.tensors.size(); ++t) add_placements(static_cast<int>(t));
-        return top;
+        return finished(std::move(top));
     }
 
     /// Readers come first: what makes something is put before what reads it.
-    void hang(size_t op, std::map<Key, std::unique_ptr<OpenBrace>>& loose) {
-        OpenItem item = WrittenRun{op_at(op).name()};
+    void hang(size_t op, std::map<Key, std::unique_ptr<Draft>>& loose) {
+        DraftItem item = nest::WrittenOperator{op_at(op).name()};
         for (int level = machine_.inner(); level >= depth_[op]; --level) {
             const auto brace = loose.find({op, level});
             if (brace == loose.end()) continue;
             brace->second->items.push_back(std::move(item));
             item = std::move(brace->second);
         }
-        OpenBrace& home = brace_at(op, depth_[op]);
+        Draft& home = brace_at(op, depth_[op]);
         const size_t at = reader_[op] < 0 ? 0 : index_in(home, reader_[op]);
         home.items.insert(home.items.begin() + static_cast<std::ptrdiff_t>(at), std::move(item));
     }
 
     /// In which an operator stands at a level: its own, or that of its reader.
-    OpenBrace& brace_at(size_t op, int level) {
+    Draft& brace_at(size_t op, int level) {
         if (level == 0) return *top_;
         return level > depth_[op] ? *own_.at({op, level}) : brace_at(static_cast<size_t>(reader_[op]), level);
     }
 
-    bool holds(const OpenItem& item, int op) const {
-        if (const auto* brace = std::get_if<std::unique_ptr<OpenBrace>>(&item)) return holds(**brace, op);
-        const auto* run = std::get_if<WrittenRun>(&item);
-        return run && run->op == op_at(static_cast<size_t>(op)).name();
+    bool holds(const DraftItem& item, int op) const {
+        if (const auto* brace = std::get_if<std::unique_ptr<Draft>>(&item)) return holds(**brace, op);
+        const auto* made = std::get_if<nest::WrittenOperator>(&item);
+        return made && made->name == op_at(static_cast<size_t>(op)).name();
     }
-    bool holds(const OpenBrace& brace, int op) const {
-        return std::ranges::any_of(brace.items, [&](const OpenItem& item) { return holds(item, op); });
+    bool holds(const Draft& brace, int op) const {
+        return std::ranges::any_of(brace.items, [&](const DraftItem& item) { return holds(item, op); });
     }
 
-    size_t index_in(const OpenBrace& brace, int op) const {
+    size_t index_in(const Draft& brace, int op) const {
         const auto found =
-            std::ranges::find_if(brace.items, [&](const OpenItem& item) { return holds(item, op); });
+            std::ranges::find_if(brace.items, [&](const DraftItem& item) { return holds(item, op); });
         return static_cast<size_t>(found - brace.items.begin());
     }
 
-    int root(const OpenItem& item) const {
-        if (const auto* brace = std::get_if<std::unique_ptr<OpenBrace>>(&item))
+    int root(const DraftItem& item) const {
+        if (const auto* brace = std::get_if<std::unique_ptr<Draft>>(&item))
             return root((*brace)->items.back());
-        return kernel_.find_operator(std::get<WrittenRun>(item).op);
+        return kernel_.find_operator(std::get<nest::WrittenOperator>(item).name);
     }
 
-    void sort(OpenBrace& brace) {
-        std::ranges::stable_sort(brace.items, {}, [&](const OpenItem& item) { return root(item); });
-        for (OpenItem& item : brace.items)
-            if (auto* inner = std::get_if<std::unique_ptr<OpenBrace>>(&item)) sort(**inner);
+    void sort(Draft& brace) {
+        std::ranges::stable_sort(brace.items, {}, [&](const DraftItem& item) { return root(item); });
+        for (DraftItem& item : brace.items)
+            if (auto* inner = std::get_if<std::unique_ptr<Draft>>(&item)) sort(**inner);
     }
 
     // ---- placements ----
 
-    static void insert(OpenBrace& brace, size_t at, OpenMove move) {
+    static void insert(Draft& brace, size_t at, OpenMove move) {
         brace.items.insert(brace.items.begin() + static_cast<std::ptrdiff_t>(at), std::move(move));
     }
 
@@ -190,20 +213,20 @@ private:
             OpenMove keep{.kind = MoveKind::kKeep, .tensor = tensor.name, .levels = {}};
             for (auto l = static_cast<size_t>(depth_[maker]); l < machine_.levels.size(); ++l)
                 keep.levels.push_back(machine_.levels[l].name);
-            OpenBrace& here = brace_at(maker, depth_[maker]);
+            Draft& here = brace_at(maker, depth_[maker]);
             insert(here, index_in(here, tensor.maker), std::move(keep));
         }
         for (int level = 1; level < machine_.inner(); ++level) {
             add_load(tensor, level);
             if (tensor.maker < 0 || level <= depth_[maker]) continue;
-            OpenBrace& here = brace_at(maker, level);
+            Draft& here = brace_at(maker, level);
             insert(here, index_in(here, tensor.maker) + 1, optional_move(MoveKind::kStore, tensor, level));
         }
     }
 
     void add_load(const Tensor& tensor, int level) {
         if (tensor.readers.empty()) return;
-        OpenBrace& here = brace_at(static_cast<size_t>(tensor.readers.front()), level);
+        Draft& here = brace_at(static_cast<size_t>(tensor.readers.front()), level);
         size_t first = here.items.size();
         for (const int reader : tensor.readers) {
             if (&brace_at(static_cast<size_t>(reader), level) != &here) return;
@@ -227,15 +250,15 @@ private:
     std::vector<int> depth_;   ///< of each operator
     std::vector<Key> keys_;    ///< of the braces of these depths
     std::map<Key, Order> loops_;
-    OpenBrace* top_ = nullptr;
-    std::map<Key, OpenBrace*> own_;
-    std::vector<OpenBrace> found_;
+    Draft* top_ = nullptr;
+    std::map<Key, Draft*> own_;
+    std::vector<OpenNest> found_;
 };
 
 }  // namespace
 
-std::vector<OpenBrace> merged_structures(const Kernel& kernel, const LevelMachine& machine,
-                                         const std::vector<std::string>& reordered) {
+std::vector<OpenNest> merged_structures(const Kernel& kernel, const LevelMachine& machine,
+                                        const std::vector<std::string>& reordered) {
     return Merger(kernel, machine, reordered).run();
 }
 

@@ -29,7 +29,7 @@ public:
         nest_.visible.resize(kernel.tensors.size());
     }
 
-    Nest run(const WrittenBrace& top, const std::vector<std::string>& visible) {
+    Nest run(const WrittenNest& top, const std::vector<std::string>& visible) {
         add_brace(top);
         for (size_t op = 0; op < nest_.place.size(); ++op)
             demand(nest_.place[op] >= 0,
@@ -47,7 +47,7 @@ private:
     const std::string& op_name(int op) const { return kernel_.operators[static_cast<size_t>(op)].name(); }
 
     /// Items and roots; loops need the root and come later.
-    int add_brace(const WrittenBrace& written) {
+    int add_brace(const WrittenNest& written) {
         const int number = static_cast<int>(nest_.braces.size());
         nest_.braces.emplace_back();
         nest_.braces.back().loops.resize(written.loops.size());
@@ -58,15 +58,15 @@ private:
                         fmt::format("has more than {} loops around one another", kMostLoopsAround));
         std::vector<Item> items;
         int root = -1;
-        for (const WrittenItem& item : written.items) {
-            if (const auto* brace = std::get_if<std::unique_ptr<WrittenBrace>>(&item)) {
-                items.push_back({Item::Kind::kBrace, add_brace(**brace)});
+        for (const WrittenNest::Item& item : written.items) {
+            if (const auto* brace = std::get_if<WrittenNest>(&item)) {
+                items.push_back({Item::Kind::kBrace, add_brace(*brace)});
                 root = nest_.braces[static_cast<size_t>(items.back().index)].root;
-            } else if (const auto* run = std::get_if<WrittenRun>(&item)) {
-                root = add_run(run->op);
+            } else if (const auto* op = std::get_if<nest::WrittenOperator>(&item)) {
+                root = add_run(*op);
                 items.push_back({Item::Kind::kRun, root});
             } else {
-                items.push_back({Item::Kind::kMove, add_move(std::get<WrittenMove>(item))});
+                items.push_back({Item::Kind::kMove, add_move(std::get<nest::WrittenMove>(item))});
             }
         }
         demand(root >= 0, "a brace holds no operator");
@@ -78,7 +78,10 @@ private:
         return number;
     }
 
-    int add_run(const std::string& name) {
+    int add_run(const nest::WrittenOperator& written) {
+        const std::string& name = written.name;
+        demand(!written.kernel, fmt::format("the operator {} has a micro-kernel", shown(name)));
+        demand(name != nest::name(MoveKind::kLoad) || !machine_, "expected a tensor behind `load`");
         const int op = kernel_.find_operator(name);
         demand(op >= 0, fmt::format("there is no operator {}", shown(name)));
         const auto index = static_cast<size_t>(op);
@@ -89,7 +92,7 @@ private:
         return op;
     }
 
-    int add_move(const WrittenMove& written) {
+    int add_move(const nest::WrittenMove& written) {
         Move move{.kind = written.kind,
                   .tensor = kernel_.find_tensor(written.tensor),
                   .level = machine_ ? machine_->find(written.level) : 1,
@@ -105,35 +108,38 @@ private:
         return static_cast<int>(nest_.moves.size()) - 1;
     }
 
-    void resolve_loops(size_t number, const WrittenBrace& written) {
+    void resolve_loops(size_t number, const WrittenNest& written) {
         Brace& brace = nest_.braces[number];
         const Definition& root = kernel_.operators[static_cast<size_t>(brace.root)].bound.definition;
         std::set<std::string> taken;
         bool only_units = number == 0;
         for (size_t l = 0; l < written.loops.size(); ++l) {
-            const WrittenLoop& loop = written.loops[l];
+            const WrittenNest::Loop& loop = written.loops[l];
             demand(taken.insert(loop.iterator).second,
                    fmt::format("a brace has two loops over {}", loop.iterator));
             const int iterator = root.iterator(loop.iterator);
             demand(iterator >= 0, fmt::format("{} is no iterator of {}", shown(loop.iterator), root.name));
-            demand(loop.size > 0, fmt::format("the size of the loop over {} is open", loop.iterator));
+            demand(loop.tile != nest::kOpenTile,
+                   fmt::format("the size of the loop over {} is open", loop.iterator));
             const bool is_parallel = !root.iterators[static_cast<size_t>(iterator)].is_reduction;
             std::string name = fmt::format("{}.{}", root.name, loop.iterator);
-            demand(!loop.is_unit || (only_units && is_parallel),
+            const bool is_unit = loop.bind == nest::Bind::kUnit;
+            demand(loop.bind != nest::Bind::kWorker,
+                   fmt::format("the loop over {} is divided between workers", name));
+            demand(!is_unit || (only_units && is_parallel),
                    fmt::format("@unit stands at {}, expected it at the first loops of the nest alone, over "
                                "parallel iterators",
                                name));
-            only_units = only_units && loop.is_unit;
+            only_units = only_units && is_unit;
             const int count = ++loops_named_[name];
             if (count > 1) name += fmt::format("#{}", count);
-            brace.loops[l] = {brace.root, static_cast<size_t>(iterator), loop.size, loop.is_unit,
-                              std::move(name)};
+            brace.loops[l] = {brace.root, static_cast<size_t>(iterator), loop.tile, is_unit, std::move(name)};
         }
         size_t item = 0;
-        for (const WrittenItem& inner : written.items) {
+        for (const WrittenNest::Item& inner : written.items) {
             const Item& known = nest_.braces[number].items[item++];
-            if (const auto* inner_brace = std::get_if<std::unique_ptr<WrittenBrace>>(&inner))
-                resolve_loops(static_cast<size_t>(known.index), **inner_brace);
+            if (const auto* inner_nest = std::get_if<WrittenNest>(&inner))
+                resolve_loops(static_cast<size_t>(known.index), *inner_nest);
         }
     }
 
@@ -188,6 +194,16 @@ private:
     std::map<std::string, int> loops_named_;
 };
 
+/// What `build` makes, or the rule of form that its text breaks.
+template <typename Build>
+std::variant<Nest, Illegal> or_illegal(const Build& build) {
+    try {
+        return build();
+    } catch (const BrokenForm& broken) {
+        return Illegal{Illegal::Kind::kForm, broken.what()};
+    }
+}
+
 std::string print_move(const Kernel& kernel, const Move& move, const LevelMachine* machine) {
     const std::string& tensor = kernel.tensors[static_cast<size_t>(move.tensor)].name;
     if (!machine) return fmt::format("{} {};", name(move.kind), tensor);
@@ -241,30 +257,23 @@ const Move* Nest::find(MoveKind kind, int tensor, int level) const {
 
 std::variant<Nest, Illegal> parse_nest(const Kernel& kernel, std::string_view text,
                                        const std::vector<std::string>& visible) {
-    try {
-        return NestBuilder(kernel, nullptr).run(parse_written_nest(text, kernel.where), visible);
-    } catch (const BrokenForm& broken) {
-        return Illegal{Illegal::Kind::kForm, broken.what()};
-    }
+    return or_illegal([&] {
+        return NestBuilder(kernel, nullptr)
+            .run(nest::parse_braces(text, kernel.where, nest::Moves::kLoads), visible);
+    });
 }
 
 std::variant<Nest, Illegal> parse_nest(const Kernel& kernel, std::string_view text,
                                        const LevelMachine& machine) {
-    try {
-        const WrittenBrace written = parse_written_nest(text, kernel.where, NestLanguage::kLevels);
-        return NestBuilder(kernel, &machine).run(written, {});
-    } catch (const BrokenForm& broken) {
-        return Illegal{Illegal::Kind::kForm, broken.what()};
-    }
+    return or_illegal([&] {
+        return NestBuilder(kernel, &machine)
+            .run(nest::parse_braces(text, kernel.where, nest::Moves::kLevels), {});
+    });
 }
 
-std::variant<Nest, Illegal> build_nest(const Kernel& kernel, const WrittenBrace& written,
+std::variant<Nest, Illegal> build_nest(const Kernel& kernel, const WrittenNest& written,
                                        const LevelMachine& machine) {
-    try {
-        return NestBuilder(kernel, &machine).run(written, {});
-    } catch (const BrokenForm& broken) {
-        return Illegal{Illegal::Kind::kForm, broken.what()};
-    }
+    return or_illegal([&] { return NestBuilder(kernel, &machine).run(written, {}); });
 }
 
 std::string print(const Kernel& kernel, const Nest& nest, const LevelMachine* machine) {

@@ -7,12 +7,16 @@
 #include <variant>
 #include <vector>
 
+#include "nest/nest_text.h"
 #include "nests/kernel.h"
 #include "nests/level_machine.h"
-#include "nests/nest_syntax.h"
 
 /// Nests of tiled loops over the operators of a kernel.
 namespace tessera::nests {
+
+using nest::BrokenForm;
+using nest::MoveKind;
+using nest::WrittenNest;
 
 /// Why a nest is refused, an expected answer.
 struct Illegal {
@@ -99,7 +103,7 @@ std::variant<Nest, Illegal> parse_nest(const Kernel& kernel, std::string_view te
 std::variant<Nest, Illegal> parse_nest(const Kernel& kernel, std::string_view text,
                                        const LevelMachine& machine);
 /// @pre nothing in it is open
-std::variant<Nest, Illegal> build_nest(const Kernel& kernel, const WrittenBrace& written,
+std::variant<Nest, Illegal> build_nest(const Kernel& kernel, const WrittenNest& written,
                                        const LevelMachine& machine);
 
 /// On one line; parse_nest(print(n)) equals n. `machine`: names the levels, of nests that have some.

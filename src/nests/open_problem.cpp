@@ -16,15 +16,15 @@ LevelCost cost_of(const KernelFile& file) {
 }
 
 /// The nest of a file, with the levels spelled out that `?` stands for.
-OpenBrace opened(const WrittenBrace& brace, const LevelMachine& machine) {
-    OpenBrace open{.loops = brace.loops, .items = {}};
-    for (const WrittenItem& item : brace.items) {
-        if (const auto* inner = std::get_if<std::unique_ptr<WrittenBrace>>(&item)) {
-            open.items.emplace_back(std::make_unique<OpenBrace>(opened(**inner, machine)));
-        } else if (const auto* run = std::get_if<WrittenRun>(&item)) {
-            open.items.emplace_back(*run);
+OpenNest opened(const WrittenNest& written, const LevelMachine& machine) {
+    OpenNest open{.loops = written.loops, .items = {}};
+    for (const WrittenNest::Item& item : written.items) {
+        if (const auto* inner = std::get_if<WrittenNest>(&item)) {
+            open.items.emplace_back(opened(*inner, machine));
+        } else if (const auto* op = std::get_if<nest::WrittenOperator>(&item)) {
+            open.items.emplace_back(*op);
         } else {
-            const auto& move = std::get<WrittenMove>(item);
+            const auto& move = std::get<nest::WrittenMove>(item);
             OpenMove choice{.kind = move.kind, .tensor = move.tensor, .levels = {}};
             if (move.level != "?")
                 choice.levels = {move.level};
@@ -58,7 +58,7 @@ OpenProblem make_problem(const KernelFile& file) {
     } else {
         try {
             problem.structures.push_back(
-                opened(parse_written_nest(*file.nest, file.where, NestLanguage::kLevels), problem.machine));
+                opened(nest::parse_braces(*file.nest, file.where, nest::Moves::kLevels), problem.machine));
         } catch (const BrokenForm& broken) {
             throw Error(file.where, "nest", broken.what());
         }

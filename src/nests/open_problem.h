@@ -1,14 +1,12 @@
 #pragma once
 
-#include <memory>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "nests/kernel.h"
 #include "nests/kernel_file.h"
 #include "nests/level_facts.h"
-#include "nests/nest_syntax.h"
+#include "nests/nest.h"
 
 namespace tessera::nests {
 
@@ -18,13 +16,8 @@ struct OpenMove {
     std::string tensor;
     std::vector<std::string> levels;  ///< to choose from; "": it is left out
 };
-struct OpenBrace;
-using OpenItem = std::variant<std::unique_ptr<OpenBrace>, WrittenRun, OpenMove>;
 /// A nest in which sizes and levels are open.
-struct OpenBrace {
-    std::vector<WrittenLoop> loops;
-    std::vector<OpenItem> items;
-};
+using OpenNest = nest::Nest<std::string, nest::WrittenOperator, OpenMove>;
 
 /// Operators, a machine with levels, and a set of nests of which the cheapest is wanted.
 struct OpenProblem {
@@ -32,7 +25,7 @@ struct OpenProblem {
     LevelMachine machine;
     LevelCost cost = LevelCost::kSerial;
     SizeDomain sizes;
-    std::vector<OpenBrace> structures;
+    std::vector<OpenNest> structures;
 };
 
 /// Reads a `.tiers` file: the nest that it writes, or with `reorder` all nests that merging operators into
@@ -43,7 +36,7 @@ OpenProblem make_problem(const KernelFile& file);
 inline constexpr size_t kMostStructures = 100'000;
 
 /// All nests that merge and reorder reach. @throws Error as make_problem
-std::vector<OpenBrace> merged_structures(const Kernel& kernel, const LevelMachine& machine,
-                                         const std::vector<std::string>& reordered);
+std::vector<OpenNest> merged_structures(const Kernel& kernel, const LevelMachine& machine,
+                                        const std::vector<std::string>& reordered);
 
 }  // namespace tessera::nests

@@ -1,161 +1,98 @@
 #include "plan/nest.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
-#include <set>
+#include <limits>
 
+#include "nest/nest_text.h"
 #include "plan/layout_text.h"
 #include "support/error.h"
 
 namespace tessera::plan {
 namespace {
 
-constexpr int kDeepest = 32;  // nests in nests; a real one has at most a loop for each iterator
-
-class NestParser {
+/// Gives the names of a written nest the meaning that they have in a plan.
+class NestReader {
 public:
     /// @param loads null: there may be none
-    NestParser(std::string_view text, const std::string& where, MicroKernels kernels, bool may_be_open,
+    NestReader(std::string_view text, const std::string& where, MicroKernels kernels, bool may_be_open,
                std::vector<Load>* loads)
         : text_(text), where_(where), kernels_(kernels), may_be_open_(may_be_open), loads_(loads) {}
 
-    Nest whole() {
-        Nest nest = items(0);
-        skip_space();
-        if (at_ != text_.size()) fail("expected the end");
-        return nest;
+    Nest run() {
+        try {
+            return read(
+                nest::parse_nest(text_, where_, may_be_open_ ? nest::Moves::kLoads : nest::Moves::kNone));
+        } catch (const nest::BrokenForm& broken) {
+            fail(fmt::format("{}, at position {}", broken.what(), broken.position));
+        }
     }
 
 private:
-    [[noreturn]] void fail(const std::string& expected) const {
-        throw Error(where_, std::string(text_), fmt::format("{} at position {}", expected, at_ + 1),
+    [[noreturn]] void fail(const std::string& problem) const {
+        throw Error(where_, std::string(text_), problem,
                     "a nest reads `x:8 y:1 { producer[kernel key=value]; root[kernel] }`");
     }
 
-    void skip_space() {
-        while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
-    }
-
-    bool take(char c) {
-        skip_space();
-        if (at_ == text_.size() || text_[at_] != c) return false;
-        ++at_;
-        return true;
-    }
-
-    std::string word() {
-        skip_space();
-        const size_t begin = at_;
-        while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) ||
-                                      text_[at_] == '_' || text_[at_] == '.' || text_[at_] == '-')) {
-            ++at_;
+    /// In normal form: braces without loops are only braces, and `x:1 { y:1 { .. } }` is one nest with two
+    /// loops.
+    Nest read(const nest::WrittenNest& written) {
+        Nest read_nest{.loops = written.loops, .items = {}};
+        for (const LoopTile& loop : written.loops) check(loop);
+        for (const nest::WrittenNest::Item& item : written.items) {
+            if (const auto* inner = std::get_if<nest::WrittenNest>(&item))
+                append(read(*inner), read_nest);
+            else if (const auto* op = std::get_if<nest::WrittenOperator>(&item))
+                read_nest.items.emplace_back(leaf(*op));
+            else
+                read_nest.items.emplace_back(load(std::get<nest::WrittenMove>(item)));
         }
-        if (begin == at_) fail("expected a name");
-        return std::string(text_.substr(begin, at_ - begin));
-    }
-
-    int64_t number() {
-        if (may_be_open_ && take('?')) return kOpenTile;
-        const std::string digits = word();
-        int64_t value = 0;
-        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-        if (error != std::errc() || end != digits.data() + digits.size() || value < 1)
-            fail("expected a tile size");
-        return value;
-    }
-
-    /// child (';' child)*
-    Nest items(int depth) {
-        if (depth > kDeepest) fail("nested too deeply");
-        Nest nest;
-        do {
-            auto child = item(depth);
-            auto* inner = std::get_if<Nest>(&child);
-            if (inner && inner->loops.empty()) {  // braces without loops are only braces
-                for (auto& grandchild : inner->children) nest.children.push_back(std::move(grandchild));
-            } else {
-                nest.children.push_back(std::move(child));
-            }
-        } while (take(';'));
-        if (const auto* last = std::get_if<Leaf>(&nest.children.back()); last && is_load(*last))
+        if (written.items.empty()) fail("expected an operator in each pair of braces");
+        if (std::holds_alternative<nest::WrittenMove>(written.items.back()))
             fail("expected an operator behind the load");
-        if (nest.children.size() == 1) {
-            if (auto* only = std::get_if<Nest>(&nest.children.front())) return Nest(std::move(*only));
+        if (read_nest.items.size() > 1) return read_nest;
+        auto* only = std::get_if<Nest>(&read_nest.items.front());
+        if (!only) return read_nest;
+        only->loops.insert(only->loops.begin(), read_nest.loops.begin(), read_nest.loops.end());
+        return Nest(std::move(*only));
+    }
+
+    static void append(Nest inner, Nest& outer) {
+        if (!inner.loops.empty()) {
+            outer.items.emplace_back(std::move(inner));
+            return;
         }
-        return nest;
+        for (Nest::Item& item : inner.items) outer.items.push_back(std::move(item));
     }
 
-    std::variant<Leaf, Nest> item(int depth) {
-        std::vector<LoopTile> loops;
-        while (true) {
-            if (take('{')) {
-                Nest inner = items(depth + 1);
-                if (!take('}')) fail("expected } or ;");
-                if (!inner.loops.empty()) {  // `x:1 { y:1 { .. } }` is one nest with two loops
-                    inner.loops.insert(inner.loops.begin(), loops.begin(), loops.end());
-                } else {
-                    inner.loops = std::move(loops);
-                }
-                return inner;
-            }
-            std::string name = word();
-            if (take(':')) {
-                const int64_t tile = number();
-                const bool is_divided = take('@');
-                if (is_divided && word() != "worker") fail("expected worker");
-                loops.push_back({std::move(name), tile, is_divided});
-                continue;
-            }
-            if (!loops.empty()) fail("expected { after the loops");
-            if (name == "load" && loads_ && is_name_next()) return load();
-            return leaf(std::move(name));
-        }
+    void check(const LoopTile& loop) const {
+        if (loop.bind == nest::Bind::kUnit)
+            fail(fmt::format("the loop over {} has @unit, expected @worker or neither", loop.iterator));
+        if (loop.tile == kOpenTile && !may_be_open_)
+            fail(fmt::format("the tile of {} is open, expected its size", loop.iterator));
+        if (loop.tile == std::numeric_limits<int64_t>::max())
+            fail(fmt::format("the tile of {} exceeds 63 bits", loop.iterator));
     }
 
-    bool is_load(const Leaf& leaf) const {
-        return loads_ &&
-               std::ranges::any_of(*loads_, [&](const Load& load) { return load.node() == leaf.node; });
-    }
-
-    bool is_name_next() {
-        skip_space();
-        return at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0);
-    }
-
-    /// load X [as LAYOUT]
-    Leaf load() {
-        Load load{.of = word(), .copy = {}};
-        load.copy = fmt::format("{}_load{}", load.of, loads_->size() + 1);
-        if (is_name_next()) {
-            if (word() != "as") fail("expected `as LAYOUT`, ; or } behind the loaded value");
-            skip_space();
-            const std::string_view layout =
-                text_.substr(at_, std::min(text_.find_first_of(";}", at_), text_.size()) - at_);
-            at_ += layout.size();
-            load.layout = parse_layout(layout.substr(0, layout.find_last_not_of(" \t\n") + 1),
-                                       fmt::format("{}: load {}", where_, load.of));
-        }
+    Leaf load(const nest::WrittenMove& move) {
+        if (!loads_) fail(fmt::format("load {} stands where no load may", move.tensor));
+        Load load{.of = move.tensor, .copy = fmt::format("{}_load{}", move.tensor, loads_->size() + 1)};
+        if (!move.layout.empty())
+            load.layout = parse_layout(move.layout, fmt::format("{}: load {}", where_, load.of));
         loads_->push_back(load);
         return {load.node(), open_micro_kernel()};
     }
 
-    Leaf leaf(std::string node) {
-        const bool is_open = !take('[');
-        if (is_open && may_be_open_) return {std::move(node), open_micro_kernel()};
-        if (is_open) fail("expected [micro-kernel]");
-        const std::string name = word();
-        const MicroKernel* kernel = find_micro_kernel(kernels_, name);
-        if (!kernel) throw Error(where_, node, fmt::format("{} is no micro-kernel", name));
-        Leaf leaf(std::move(node), *kernel);
-        std::set<std::string> given;
-        while (!take(']')) {
-            const std::string key = word();
-            if (!take('=')) fail("expected = or ]");
-            const std::string value = word();
-            if (!given.insert(key).second) fail("a parameter is given twice");
-            set(leaf, key, value);
+    Leaf leaf(const nest::WrittenOperator& written) const {
+        if (!written.kernel) {
+            if (!may_be_open_) fail(fmt::format("expected [micro-kernel] behind {}", written.name));
+            return {written.name, open_micro_kernel()};
         }
+        const MicroKernel* kernel = find_micro_kernel(kernels_, written.kernel->name);
+        if (!kernel)
+            throw Error(where_, written.name, fmt::format("{} is no micro-kernel", written.kernel->name));
+        Leaf leaf(written.name, *kernel);
+        for (const auto& [key, value] : written.kernel->parameters) set(leaf, key, value);
         return leaf;
     }
 
@@ -185,31 +122,25 @@ private:
     MicroKernels kernels_;
     const bool may_be_open_;
     std::vector<Load>* loads_;
-    size_t at_ = 0;
 };
 
-std::string print_children(const Nest& nest) {
+std::string print_items(const Nest& nest) {
     std::string out;
-    for (const auto& child : nest.children) {
+    for (const Nest::Item& item : nest.items) {
         if (!out.empty()) out += "; ";
-        out += std::visit([](const auto& c) { return print(c); }, child);
+        out += std::visit([](const auto& each) { return print(each); }, item);
     }
     return out;
 }
 
 }  // namespace
 
-const Leaf& root(const Nest& nest) {
-    const auto& last = nest.children.back();
-    if (const auto* inner = std::get_if<Nest>(&last)) return root(*inner);
-    return std::get<Leaf>(last);
-}
-
 const Nest* divided_nest(const Nest& nest) {
-    if (std::any_of(nest.loops.begin(), nest.loops.end(), [](const LoopTile& l) { return l.is_divided; }))
+    if (std::any_of(nest.loops.begin(), nest.loops.end(),
+                    [](const LoopTile& loop) { return loop.is_divided(); }))
         return &nest;
-    for (const auto& child : nest.children) {
-        const auto* inner = std::get_if<Nest>(&child);
+    for (const Nest::Item& item : nest.items) {
+        const auto* inner = std::get_if<Nest>(&item);
         if (const Nest* found = inner ? divided_nest(*inner) : nullptr) return found;
     }
     return nullptr;
@@ -219,35 +150,29 @@ const LoopTile* divided_loop(const Nest& nest) {
     const Nest* divided = divided_nest(nest);
     if (!divided) return nullptr;
     return &*std::find_if(divided->loops.begin(), divided->loops.end(),
-                          [](const LoopTile& loop) { return loop.is_divided; });
+                          [](const LoopTile& loop) { return loop.is_divided(); });
 }
 
 std::vector<const Leaf*> leaves(const Nest& nest) {
     std::vector<const Leaf*> result;
-    for (const auto& child : nest.children) {
-        if (const auto* leaf = std::get_if<Leaf>(&child)) {
-            result.push_back(leaf);
-        } else {
-            for (const Leaf* inner : leaves(std::get<Nest>(child))) result.push_back(inner);
-        }
-    }
+    nest.for_each_operator([&](const Leaf& leaf) { result.push_back(&leaf); });
     return result;
 }
 
 std::string print(const Nest& nest) {
     std::string out;
     for (const LoopTile& loop : nest.loops)
-        out += fmt::format("{}:{}{} ", loop.iterator, loop.tile, loop.is_divided ? "@worker" : "");
-    return nest.loops.empty() ? print_children(nest) : out + "{ " + print_children(nest) + " }";
+        out += fmt::format("{}:{}{} ", loop.iterator, loop.tile, loop.is_divided() ? "@worker" : "");
+    return nest.loops.empty() ? print_items(nest) : out + "{ " + print_items(nest) + " }";
 }
 
 Nest parse_nest(std::string_view text, const std::string& where, MicroKernels kernels) {
-    return NestParser(text, where, kernels, false, nullptr).whole();
+    return NestReader(text, where, kernels, false, nullptr).run();
 }
 
 Nest parse_open_nest(std::string_view text, const std::string& where, MicroKernels kernels,
                      std::vector<Load>* loads) {
-    return NestParser(text, where, kernels, true, loads).whole();
+    return NestReader(text, where, kernels, true, loads).run();
 }
 
 const MicroKernel& open_micro_kernel() {

@@ -3,14 +3,13 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "ir/tensor_type.h"
+#include "nest/nest.h"
 #include "plan/leaf.h"
 
-/// The loop structure of one kernel as a document: a tile tree (paper 000, 3.2), printed as a tiling
-/// expression.
+/// The loop structure of one kernel as a document: a tiling expression.
 ///
 ///     b:1 g:1 i:8 { gather[loops x=e]; s:16 { scores[contract m=i n=s k=e]; attend[stream] };
 ///     normalise[loops x=d] }
@@ -30,24 +29,10 @@
 /// the reduction: each worker leaves parts, which `attend[combine ..]` in a later kernel folds.
 namespace tessera::plan {
 
-/// The tile of a loop that a person leaves to the search, `x:?`.
-inline constexpr int64_t kOpenTile = 0;
+using nest::kOpenTile;
+using LoopTile = nest::Loop<std::string>;
+using Nest = nest::Nest<std::string, Leaf>;
 
-struct LoopTile {
-    std::string iterator;
-    int64_t tile = 1;
-    bool is_divided = false;  ///< @worker: trip i belongs to worker i mod workers
-    bool operator==(const LoopTile&) const = default;
-};
-
-struct Nest {
-    std::vector<LoopTile> loops;  ///< outermost first; may be empty
-    std::vector<std::variant<Leaf, Nest>> children;
-    bool operator==(const Nest&) const = default;
-};
-
-/// The last operator of the nest.
-const Leaf& root(const Nest& nest);
 /// The nest whose loops divide the work between the workers, this one or one inside; null if there is none.
 const Nest* divided_nest(const Nest& nest);
 /// The first of the loops that divide a nest between the workers; null if there is none.
@@ -56,8 +41,9 @@ const LoopTile* divided_loop(const Nest& nest);
 std::vector<const Leaf*> leaves(const Nest& nest);
 
 std::string print(const Nest& nest);
-/// @throws Error with the position for text that is not a tiling expression, a micro-kernel that is not among
-/// these, an unknown parameter, or a number out of range.
+/// Reads the notation of nest/nest_text.h; braces that say nothing are left out.
+/// @throws Error for text that is not a tiling expression, with its position, for a micro-kernel that is not
+/// among these, an unknown parameter, or a number out of range.
 Nest parse_nest(std::string_view text, const std::string& where, MicroKernels kernels);
 
 /// `load X as lanes <0:16>` in a nest: a copy of what the operators behind it in its braces read of X in one

@@ -133,7 +133,7 @@ public:
         if (solved.empty())
             return StatedRefusal{StatedRefusal::Kind::kForm,
                                  {kernel.where,
-                                  plan::root(kernel.nest).node,
+                                  kernel.nest.root().node,
                                   "is a view of its operand, which nothing computes",
                                   {}}};
         const schedule::SolvedKernel& best = solved.front();

@@ -105,7 +105,7 @@ public:
             const size_t before = all.size();
             for (size_t k = 0; k < kernels.size(); ++k) {
                 if (!kernels[k].specialisation.empty() && kernels[k].specialisation != out_.name) continue;
-                if (!block.find(plan::root(kernels[k].nest).node)) continue;
+                if (!block.find(kernels[k].nest.root().node)) continue;
                 here.push_back(kernels[k]);
                 all.push_back({k, out_.name, {}});
             }
@@ -217,7 +217,7 @@ private:
         if (is_lone) {
             plan::Nest lone = without_loops(block, *kernel.group.nodes.front(), priced);
             cost::Evaluation of_lone = priced.evaluator(lone, priced.is_tile);
-            if (std::get<plan::Leaf>(lone.children.front()).kernel->is_plain)
+            if (std::get<plan::Leaf>(lone.items.front()).kernel->is_plain)
                 choose_registers(block, priced, lone, lone, of_lone);
             if (nest.loops.empty() || of_lone.seconds <= cost.seconds) nest = std::move(lone);
         }
@@ -228,7 +228,7 @@ private:
     plan::Nest without_loops(const Block& block, const Node& node, cost::PricedBlock& priced) const {
         plan::Nest nest{{}, {plain(node)}};
         for (plan::Leaf& candidate : ranked_leaves(priced, graph_, node, out_, options_)) {
-            nest.children.front() = std::move(candidate);
+            nest.items.front() = std::move(candidate);
             if (!why_no_strides(block, nest)) break;
         }
         return nest;
@@ -238,7 +238,7 @@ private:
     void choose_registers(const Block& block, cost::PricedBlock& priced, plan::Nest& whole, plan::Nest& part,
                           cost::Evaluation& cost) const {
         if (!cost.why_infinite.empty()) return;
-        for (auto& child : part.children) {
+        for (auto& child : part.items) {
             if (auto* inner = std::get_if<plan::Nest>(&child)) {
                 choose_registers(block, priced, whole, *inner, cost);
                 continue;

@@ -150,7 +150,7 @@ private:
         std::vector<State> states;
         for (auto& [key, state] : best) states.push_back(std::move(state));
         TESSERA_CHECK(!states.empty(), "no worker can compute {}",
-                      plan::root(out_.kernels[step.kernel].nest).node);
+                      out_.kernels[step.kernel].nest.root().node);
         std::ranges::sort(states, {}, order);
         // A state that has used many barriers is ahead for now; it must not displace the others from the
         // beam.

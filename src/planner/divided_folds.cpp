@@ -115,26 +115,25 @@ private:
     /// The operators in front of the fold, and the fold; nothing if there is no such nest.
     std::optional<plan::Nest> front_of(const plan::Nest& nest) const {
         plan::Nest front;
-        const Node& last = block_.node(plan::root(nest).node);
+        const Node& last = block_.node(nest.root().node);
         for (const plan::LoopTile& loop : nest.loops) {
             const int x = last.definition()->iterator(loop.iterator);
             const std::optional<int> y = &last == &fold_ ? x : iterator_of_fold(nest, x);
             if (!y) return std::nullopt;
             if (*y < 0) continue;
-            front.loops.push_back(
-                {fold_.definition()->iterators[static_cast<size_t>(*y)].name, loop.tile, false});
+            front.loops.push_back({fold_.definition()->iterators[static_cast<size_t>(*y)].name, loop.tile});
         }
-        for (const auto& child : nest.children) {
+        for (const auto& child : nest.items) {
             if (!holds_fold(child)) {
-                front.children.push_back(child);
+                front.items.push_back(child);
                 continue;
             }
             if (const auto* inner = std::get_if<plan::Nest>(&child)) {
                 std::optional<plan::Nest> inside = front_of(*inner);
                 if (!inside) return std::nullopt;
-                front.children.emplace_back(*std::move(inside));
+                front.items.emplace_back(*std::move(inside));
             } else {
-                front.children.push_back(child);
+                front.items.push_back(child);
             }
             break;
         }
@@ -143,16 +142,16 @@ private:
 
     plan::Nest back_of(const plan::Nest& nest, const plan::Leaf& combine) const {
         plan::Nest back;
-        const auto at = std::find_if(nest.children.begin(), nest.children.end(),
+        const auto at = std::find_if(nest.items.begin(), nest.items.end(),
                                      [&](const auto& child) { return holds_fold(child); });
         const auto* inner = std::get_if<plan::Nest>(&*at);
-        if (inner && plan::root(*inner).node != fold_.name) {
-            back.children.emplace_back(back_of(*inner, combine));
+        if (inner && inner->root().node != fold_.name) {
+            back.items.emplace_back(back_of(*inner, combine));
         } else {
-            back.children.emplace_back(combine);
+            back.items.emplace_back(combine);
         }
-        back.children.insert(back.children.end(), at + 1, nest.children.end());
-        if (plan::root(nest).node != fold_.name) back.loops = nest.loops;
+        back.items.insert(back.items.end(), at + 1, nest.items.end());
+        if (nest.root().node != fold_.name) back.loops = nest.loops;
         return back;
     }
 
@@ -160,10 +159,11 @@ private:
     bool divide(plan::Nest& nest) const {
         for (plan::LoopTile& loop : nest.loops) {
             const int x = fold_.definition()->iterator(loop.iterator);
-            loop.is_divided = fold_.definition()->iterators[static_cast<size_t>(x)].is_reduction;
-            if (loop.is_divided) return true;
+            const bool is_reduction = fold_.definition()->iterators[static_cast<size_t>(x)].is_reduction;
+            loop.bind = is_reduction ? nest::Bind::kWorker : nest::Bind::kSerial;
+            if (is_reduction) return true;
         }
-        if (auto* inner = std::get_if<plan::Nest>(&nest.children.back())) return divide(*inner);
+        if (auto* inner = std::get_if<plan::Nest>(&nest.items.back())) return divide(*inner);
         const auto& iterators = fold_.definition()->iterators;
         int64_t longest = 1;
         for (size_t x = 0; x < iterators.size(); ++x) {
@@ -172,7 +172,7 @@ private:
             if (longest > 1) nest.loops.pop_back();
             const int64_t part = (extent + input_.plan.workers - 1) / input_.plan.workers;
             const int64_t tile = (part + options_.lanes - 1) / options_.lanes * options_.lanes;
-            nest.loops.push_back({iterators[x].name, tile, true});
+            nest.loops.push_back({iterators[x].name, tile, nest::Bind::kWorker});
             longest = extent;
         }
         return longest > 1;

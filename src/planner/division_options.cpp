@@ -60,7 +60,7 @@ private:
         plan::KernelPlan alone = kernel_;
         alone.alone = true;
         add(alone);
-        const Definition& definition = *block_.node(plan::root(kernel_.nest).node).definition();
+        const Definition& definition = *block_.node(kernel_.nest.root().node).definition();
         for (int x = 0; x < static_cast<int>(definition.iterators.size()); ++x) {
             if (definition.iterators[static_cast<size_t>(x)].is_reduction) continue;
             if (largest_extent_of(definition, x) <= 1) continue;
@@ -87,7 +87,8 @@ private:
     void divide(const Definition& definition, int x, int64_t group) {
         plan::KernelPlan divided = kernel_;
         auto& loops = divided.nest.loops;
-        loops.insert(loops.begin(), {definition.iterators[static_cast<size_t>(x)].name, group, true});
+        loops.insert(loops.begin(),
+                     {definition.iterators[static_cast<size_t>(x)].name, group, nest::Bind::kWorker});
         add(divided);
     }
 

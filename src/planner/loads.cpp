@@ -18,11 +18,11 @@ bool is_load(const plan::Leaf& leaf, const std::vector<Load>& loads) {
 }
 
 Nest without(Nest nest, const std::vector<Load>& loads) {
-    std::erase_if(nest.children, [&](const auto& child) {
+    std::erase_if(nest.items, [&](const auto& child) {
         const auto* leaf = std::get_if<plan::Leaf>(&child);
         return leaf && is_load(*leaf, loads);
     });
-    for (auto& child : nest.children)
+    for (auto& child : nest.items)
         if (auto* inner = std::get_if<Nest>(&child)) *inner = without(std::move(*inner), loads);
     return nest;
 }
@@ -39,11 +39,11 @@ void append(Leaves& leaves, const std::variant<plan::Leaf, Nest>& item) {
 /// The operators behind the load in its braces; none if it is not in the nest.
 Leaves behind(const Nest& nest, const Load& load) {
     Leaves found;
-    for (size_t i = 0; i < nest.children.size() && found.empty(); ++i) {
-        if (const auto* inner = std::get_if<Nest>(&nest.children[i]))
+    for (size_t i = 0; i < nest.items.size() && found.empty(); ++i) {
+        if (const auto* inner = std::get_if<Nest>(&nest.items[i]))
             found = behind(*inner, load);
-        else if (std::get<plan::Leaf>(nest.children[i]).node == load.node())
-            for (size_t j = i + 1; j < nest.children.size(); ++j) append(found, nest.children[j]);
+        else if (std::get<plan::Leaf>(nest.items[i]).node == load.node())
+            for (size_t j = i + 1; j < nest.items.size(); ++j) append(found, nest.items[j]);
     }
     return found;
 }

@@ -30,12 +30,12 @@ NumberedNest with_whole_tiles(NumberedNest nest) {
 }
 
 void check_loops(const Block& block, const plan::Nest& nest, const StatedKernel& kernel) {
-    const Definition& root = *find_node(block, plan::root(nest).node)->definition();
+    const Definition& root = *find_node(block, nest.root().node)->definition();
     for (const plan::LoopTile& loop : nest.loops)
         if (root.iterator(loop.iterator) < 0)
             throw Error(kernel.where, loop.iterator,
-                        fmt::format("is no iterator of {}, the nest's last operator", plan::root(nest).node));
-    for (const auto& child : nest.children)
+                        fmt::format("is no iterator of {}, the nest's last operator", nest.root().node));
+    for (const auto& child : nest.items)
         if (const auto* inner = std::get_if<plan::Nest>(&child)) check_loops(block, *inner, kernel);
 }
 
@@ -45,7 +45,7 @@ void check_block(const Block& block, const StatedKernel& kernel) {
         if (!node)
             throw Error(kernel.where, leaf->node,
                         fmt::format("is no operator of block {}, to which {} belongs", block.name,
-                                    plan::root(kernel.nest).node));
+                                    kernel.nest.root().node));
         if (leaf->kernel != &plan::open_micro_kernel()) plan::check_parameters(*node->definition(), *leaf);
     }
     check_loops(block, kernel.nest, kernel);
@@ -82,10 +82,10 @@ void check_stated(const Graph& graph, const plan::Plan& plan, const std::vector<
             throw Error(kernel.where, kernel.specialisation, "is no specialisation of this model",
                         "the plan of an artefact names them: `tessera inspect OUT.tsr --plan`");
         const auto block = std::ranges::find_if(graph.blocks, [&](const Block& each) {
-            return find_node(each, plan::root(kernel.nest).node) != nullptr;
+            return find_node(each, kernel.nest.root().node) != nullptr;
         });
         if (block == graph.blocks.end())
-            throw Error(kernel.where, plan::root(kernel.nest).node, "is no operator of this model",
+            throw Error(kernel.where, kernel.nest.root().node, "is no operator of this model",
                         "the plan of an artefact names them: `tessera inspect OUT.tsr --plan`");
         check_block(*block, kernel);
         for (const plan::SpecialisationPlan& each : plan.specialisations) {

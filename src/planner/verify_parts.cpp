@@ -51,7 +51,7 @@ private:
             if (!parted) continue;
             check_parts(*parted);
             // Elsewhere lowering says what is wrong with the loop.
-            if (plan::root(kernel.nest).node == parted->name) left.insert(parted->name);
+            if (kernel.nest.root().node == parted->name) left.insert(parted->name);
         }
         if (left.empty()) return;
         fail(*left.begin(), "is divided between the workers along a reduction, but no later kernel combines",

@@ -27,7 +27,8 @@ public:
             const int64_t extent = root.largest[static_cast<size_t>(x)];
             if (root.is_reduction(x) || extent < 2) continue;
             NumberedNest divided = kernel;
-            divided.loops.insert(divided.loops.begin(), {x, (extent + workers - 1) / workers, true});
+            divided.loops.insert(divided.loops.begin(),
+                                 {x, (extent + workers - 1) / workers, nest::Bind::kWorker});
             const TiledKernel tiled = lowering::tiled_kernel(block_.links, divided, is_tile_);
             if (tiled.is_legal() && does_divide_stores(tiled)) keep_if_less(tiled, 0);
         }
@@ -37,9 +38,9 @@ public:
         NumberedNest divided = kernel;
         for_each_loop(divided, [&](int op, NumberedNest::Loop& loop) {
             if (!block_.links.operators[static_cast<size_t>(op)].is_reduction(loop.iterator)) return;
-            loop.is_divided = true;
+            loop.bind = nest::Bind::kWorker;
             keep_if_less(lowering::tiled_kernel(block_.links, divided, is_tile_), extra);
-            loop.is_divided = false;
+            loop.bind = nest::Bind::kSerial;
         });
         return best_;
     }

@@ -111,7 +111,7 @@ public:
     std::string of(const NumberedNest& nest) {
         std::string text;
         for (const NumberedNest::Loop& loop : nest.loops)
-            text += fmt::format("{}:{}{} ", loop.iterator, loop.tile, loop.is_divided ? "@" : "");
+            text += fmt::format("{}:{}{} ", loop.iterator, loop.tile, loop.is_divided() ? "@" : "");
         text += "{ ";
         for (const auto& item : nest.items) {
             const auto* inner = std::get_if<NumberedNest>(&item);

@@ -70,7 +70,7 @@ ValueId base(const Graph& graph, const plan::Plan& plan, ValueId value) {
 }
 
 void replace_leaf(plan::Nest& nest, const plan::Leaf& by) {
-    for (auto& child : nest.children) {
+    for (auto& child : nest.items) {
         if (auto* inner = std::get_if<plan::Nest>(&child)) {
             replace_leaf(*inner, by);
         } else if (std::get<plan::Leaf>(child).node == by.node) {
@@ -105,7 +105,7 @@ plan::Plan preferring(std::string_view micro_kernel, const Graph& graph, plan::P
                 // Tiles that suit one micro-kernel are in the way of others.
                 plan::Plan whole = edited;
                 for (plan::KernelPlan& kernel : whole.specialisations[0].kernels)
-                    if (plan::leaves(kernel.nest).size() == 1 && plan::root(kernel.nest) == candidate)
+                    if (plan::leaves(kernel.nest).size() == 1 && kernel.nest.root() == candidate)
                         kernel.nest.loops.clear();
                 const auto with_row_major = [&](plan::Plan next) {
                     for (const ValueId operand : node.operands)

@@ -9,7 +9,7 @@ namespace tessera::testing {
 
 /// "y[contract k=k m=t n=n]", as in a plan.
 inline plan::Leaf leaf_of(const std::string& text) {
-    return plan::root(plan::parse_nest(text, "test", kernels::micro_kernels()));
+    return plan::parse_nest(text, "test", kernels::micro_kernels()).root();
 }
 
 }  // namespace tessera::testing

@@ -92,7 +92,7 @@ plan::Nest& PlanEditor::any_nest() {
     plan::Nest* nest = &pick(s_.kernels).nest;
     while (true) {
         std::vector<plan::Nest*> inner;
-        for (auto& child : nest->children) {
+        for (auto& child : nest->items) {
             if (auto* n = std::get_if<plan::Nest>(&child)) inner.push_back(n);
         }
         if (inner.empty() || coin()) return *nest;
@@ -102,11 +102,11 @@ plan::Nest& PlanEditor::any_nest() {
 
 std::string PlanEditor::add_loop() {
     plan::Nest& nest = any_nest();
-    const auto& iterators = node(plan::root(nest).node).definition()->iterators;
+    const auto& iterators = node(nest.root().node).definition()->iterators;
     const plan::LoopTile loop{pick(iterators).name, one_of({1, 2, 3, 4, 5, 8, 16, 32})};
     nest.loops.insert(nest.loops.begin() + static_cast<ptrdiff_t>(index(nest.loops.size() + 1, random_)),
                       loop);
-    return fmt::format("{}:{} around {}", loop.iterator, loop.tile, plan::root(nest).node);
+    return fmt::format("{}:{} around {}", loop.iterator, loop.tile, nest.root().node);
 }
 
 plan::Nest* PlanEditor::looped_nest() {
@@ -121,7 +121,7 @@ std::string PlanEditor::remove_loop() {
     plan::Nest* nest = looped_nest();
     if (!nest) return {};
     const auto at = nest->loops.begin() + static_cast<ptrdiff_t>(index(nest->loops.size(), random_));
-    std::string what = fmt::format("{} around {}", at->iterator, plan::root(*nest).node);
+    std::string what = fmt::format("{} around {}", at->iterator, nest->root().node);
     nest->loops.erase(at);
     return what;
 }
@@ -131,7 +131,7 @@ std::string PlanEditor::change_tile() {
     if (!nest) return {};
     plan::LoopTile& loop = pick(nest->loops);
     loop.tile = one_of({1, 2, 3, 4, 6, 8, 12, 16, 24});
-    return fmt::format("{}:{} around {}", loop.iterator, loop.tile, plan::root(*nest).node);
+    return fmt::format("{}:{} around {}", loop.iterator, loop.tile, nest->root().node);
 }
 
 std::string PlanEditor::swap_loops() {
@@ -143,8 +143,8 @@ std::string PlanEditor::swap_loops() {
 
 plan::Leaf& PlanEditor::any_leaf() {
     plan::Nest* nest = &any_nest();
-    auto* child = &pick(nest->children);
-    while (auto* inner = std::get_if<plan::Nest>(child)) child = &pick(inner->children);
+    auto* child = &pick(nest->items);
+    while (auto* inner = std::get_if<plan::Nest>(child)) child = &pick(inner->items);
     return std::get<plan::Leaf>(*child);
 }
 
@@ -219,8 +219,7 @@ std::string PlanEditor::fuse() {
     if (producer.block != s_.kernels[to].block) return {};
     plan::Nest& nest = s_.kernels[to].nest;
     const auto all = plan::leaves(producer.nest);
-    for (auto leaf = all.rbegin(); leaf != all.rend(); ++leaf)
-        nest.children.insert(nest.children.begin(), **leaf);
+    for (auto leaf = all.rbegin(); leaf != all.rend(); ++leaf) nest.items.insert(nest.items.begin(), **leaf);
     if (coin()) {
         for (const plan::Leaf* leaf : all) {
             for (const ValueId result : node(leaf->node).results) make_tile(result);
@@ -228,9 +227,9 @@ std::string PlanEditor::fuse() {
     }
     if (nest.loops.empty() && coin()) {
         nest.loops.push_back(
-            {pick(node(plan::root(nest).node).definition()->iterators).name, one_of({1, 2, 4, 8})});
+            {pick(node(nest.root().node).definition()->iterators).name, one_of({1, 2, 4, 8})});
     }
-    std::string what = fmt::format("{} into {}", plan::root(producer.nest).node, plan::print(nest));
+    std::string what = fmt::format("{} into {}", producer.nest.root().node, plan::print(nest));
     s_.kernels.erase(s_.kernels.begin() + static_cast<ptrdiff_t>(from));
     return what;
 }
@@ -262,12 +261,11 @@ std::string PlanEditor::split() {
 
 std::string PlanEditor::inner_nest() {
     plan::Nest& nest = any_nest();
-    const auto count = static_cast<ptrdiff_t>(1 + index(nest.children.size(), random_));
-    plan::Nest inner{{}, {nest.children.begin(), nest.children.begin() + count}};
-    inner.loops.push_back(
-        {pick(node(plan::root(inner).node).definition()->iterators).name, one_of({1, 2, 4, 8})});
-    nest.children.erase(nest.children.begin(), nest.children.begin() + count);
-    nest.children.insert(nest.children.begin(), inner);
+    const auto count = static_cast<ptrdiff_t>(1 + index(nest.items.size(), random_));
+    plan::Nest inner{{}, {nest.items.begin(), nest.items.begin() + count}};
+    inner.loops.push_back({pick(node(inner.root().node).definition()->iterators).name, one_of({1, 2, 4, 8})});
+    nest.items.erase(nest.items.begin(), nest.items.begin() + count);
+    nest.items.insert(nest.items.begin(), inner);
     return plan::print(nest);
 }
 
@@ -314,7 +312,7 @@ std::string PlanEditor::take_over() {
                                    {}};
             if (as_view) {
                 std::erase_if(s_.kernels, [&](const plan::KernelPlan& k) {
-                    return plan::leaves(k.nest).size() == 1 && plan::root(k.nest).node == n.name;
+                    return plan::leaves(k.nest).size() == 1 && k.nest.root().node == n.name;
                 });
             }
             return fmt::format("{} takes {}", name, s_.tensors.at(name).of);

@@ -14,21 +14,20 @@ std::string PlanEditor::divide() {
     plan::KernelPlan& kernel = pick(s_.kernels);
     auto& loops = kernel.nest.loops;
     if (const plan::LoopTile* before = plan::divided_loop(kernel.nest)) {
-        const std::string what =
-            fmt::format("{}: no more {}", plan::root(kernel.nest).node, before->iterator);
+        const std::string what = fmt::format("{}: no more {}", kernel.nest.root().node, before->iterator);
         undivide(kernel.nest);
         if (coin()) return what;
     }
-    const auto& iterators = node(plan::root(kernel.nest).node).definition()->iterators;
-    const plan::LoopTile loop{pick(iterators).name, one_of({1, 2, 3, 4, 5, 8, 16, 32}), true};
+    const auto& iterators = node(kernel.nest.root().node).definition()->iterators;
+    const plan::LoopTile loop{pick(iterators).name, one_of({1, 2, 3, 4, 5, 8, 16, 32}), nest::Bind::kWorker};
     loops.insert(loops.begin(), loop);
     kernel.alone = false;
-    return fmt::format("{}: {}:{}", plan::root(kernel.nest).node, loop.iterator, loop.tile);
+    return fmt::format("{}: {}:{}", kernel.nest.root().node, loop.iterator, loop.tile);
 }
 
 void PlanEditor::undivide(plan::Nest& nest) {
-    std::erase_if(nest.loops, [](const plan::LoopTile& loop) { return loop.is_divided; });
-    for (auto& child : nest.children) {
+    std::erase_if(nest.loops, [](const plan::LoopTile& loop) { return loop.is_divided(); });
+    for (auto& child : nest.items) {
         if (auto* inner = std::get_if<plan::Nest>(&child)) undivide(*inner);
     }
 }
@@ -36,7 +35,7 @@ void PlanEditor::undivide(plan::Nest& nest) {
 std::string PlanEditor::divide_fold() {
     const size_t at = index(s_.kernels.size(), random_);
     plan::KernelPlan& kernel = s_.kernels[at];
-    const Node& folded = node(plan::root(kernel.nest).node);
+    const Node& folded = node(kernel.nest.root().node);
     std::vector<std::string> reductions;
     for (const Iterator& x : folded.definition()->iterators) {
         if (x.is_reduction) reductions.push_back(x.name);
@@ -45,7 +44,7 @@ std::string PlanEditor::divide_fold() {
     undivide(kernel.nest);
     kernel.alone = false;
     plan::Nest* nest = &kernel.nest;  // an inner one with the same root, or the whole
-    while (auto* inner = std::get_if<plan::Nest>(&nest->children.back())) {
+    while (auto* inner = std::get_if<plan::Nest>(&nest->items.back())) {
         if (coin()) break;
         nest = inner;
     }
@@ -53,9 +52,9 @@ std::string PlanEditor::divide_fold() {
         return std::find(reductions.begin(), reductions.end(), l.iterator) != reductions.end();
     });
     if (loop != nest->loops.end()) {
-        loop->is_divided = true;
+        loop->bind = nest::Bind::kWorker;
     } else {
-        const plan::LoopTile fresh{pick(reductions), one_of({1, 2, 3, 4, 5, 8, 16, 32}), true};
+        const plan::LoopTile fresh{pick(reductions), one_of({1, 2, 3, 4, 5, 8, 16, 32}), nest::Bind::kWorker};
         nest->loops.insert(
             nest->loops.begin() + static_cast<ptrdiff_t>(index(nest->loops.size() + 1, random_)), fresh);
     }
@@ -67,7 +66,7 @@ std::string PlanEditor::divide_fold() {
     }
     plan::KernelPlan behind{kernel.block, {{}, {combine}}, true};
     if (index(3, random_) != 0)
-        behind.nest.loops.push_back({pick(iterators).name, one_of({1, 2, 4, 8}), true});
+        behind.nest.loops.push_back({pick(iterators).name, one_of({1, 2, 4, 8}), nest::Bind::kWorker});
     for (const ValueId result : folded.results)
         s_.tensors[plan::parts_of(graph_[result].name)] = {plan::Place::kArena, {}, {}, 0, {}, true};
     const std::string what = plan::print(kernel.nest);
@@ -79,13 +78,13 @@ std::string PlanEditor::alone() {
     plan::KernelPlan& kernel = pick(s_.kernels);
     kernel.alone = !kernel.alone;
     if (kernel.alone) undivide(kernel.nest);
-    return fmt::format("{}: {}", plan::root(kernel.nest).node, kernel.alone);
+    return fmt::format("{}: {}", kernel.nest.root().node, kernel.alone);
 }
 
 std::string PlanEditor::barrier() {
     plan::KernelPlan& kernel = pick(s_.kernels);
     kernel.barrier = !kernel.barrier;
-    return fmt::format("{}: {}", plan::root(kernel.nest).node, kernel.barrier);
+    return fmt::format("{}: {}", kernel.nest.root().node, kernel.barrier);
 }
 
 std::string PlanEditor::own_copies() {

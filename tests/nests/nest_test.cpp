@@ -52,11 +52,11 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         FormCase{"", "expected an iterator or `{` before `the end`"},
         FormCase{"{ c e", "expected an operator or `}` before `the end`"},
-        FormCase{"{ c e } }", "`}` follows the nest"},
+        FormCase{"{ c e } }", "expected the end before `}`"},
         FormCase{"m 4 { c e }", "expected `:` before `4 { c e }`"},
         FormCase{"m:x { c e }", "expected the size of a tile before `x { c e }`"},
         FormCase{"m:0 { c e }", "a tile of m is empty"},
-        FormCase{"m:4@units { c e }", "expected an iterator or `{` before `@ units { c e }`"},
+        FormCase{"m:4@units { c e }", "expected `@worker`, `@unit` or `{` before `@ units { c e }`"},
         FormCase{"{ c e c }", "c stands twice"}, FormCase{"{ c d e }", "there is no operator d"},
         FormCase{"{ e }", "the operator c is missing"}, FormCase{"{ c e { } }", "a brace holds no operator"},
         FormCase{"{ c e { load A } }", "a brace holds no operator"},

@@ -64,7 +64,7 @@ TEST(DivideWork, EveryLayerOfABlockMayHaveItsBarriers) {
         for (const plan::KernelPlan& kernel : plan.specialisations.front().kernels)
             divided += kernel.block == "layer" &&
                        plan::leaves(kernel.nest).front()->kernel->name != "loops" &&
-                       !kernel.nest.loops.empty() && kernel.nest.loops.front().is_divided;
+                       !kernel.nest.loops.empty() && kernel.nest.loops.front().is_divided();
         EXPECT_EQ(divided, layers * kProducts) << layers << " layers\n" << plan::print(plan);
     }
 }

@@ -51,7 +51,7 @@ PlannerOptions options(const std::map<int64_t, std::pair<double, double>>& secon
 std::string groups_chosen(const Graph& graph, const PlannerOptions& options) {
     const plan::Plan plan = default_plan(graph, options);
     EXPECT_NO_THROW(verify_plan(graph, plan, "default plan"));
-    const plan::Leaf& leaf = plan::root(plan.specialisations[0].kernels[0].nest);
+    const plan::Leaf& leaf = plan.specialisations[0].kernels[0].nest.root();
     EXPECT_EQ(leaf.kernel->name, "contract");
     return std::to_string(leaf.number(kernels::parameter::kGroups));
 }
@@ -89,7 +89,7 @@ TEST(RankedLeaves, FetchingAheadIsTakenWhereItWasFaster) {
         }
         measured.costs = std::make_shared<const cost::CostModel>(machine);
         const plan::Plan plan = default_plan(product(1), measured);
-        const plan::Leaf& leaf = plan::root(plan.specialisations[0].kernels[0].nest);
+        const plan::Leaf& leaf = plan.specialisations[0].kernels[0].nest.root();
         EXPECT_EQ(leaf.number(kernels::parameter::kPrefetch), times.taken)
             << times.near << " " << times.middle << " " << times.far;
     }
@@ -106,7 +106,7 @@ TEST(RankedLeaves, PartialSumsAreTakenWhereTheyWereFaster) {
         }
         measured.costs = std::make_shared<const cost::CostModel>(machine);
         const plan::Plan plan = default_plan(product(1), measured);
-        const plan::Leaf& leaf = plan::root(plan.specialisations[0].kernels[0].nest);
+        const plan::Leaf& leaf = plan.specialisations[0].kernels[0].nest.root();
         EXPECT_EQ(leaf.is_given(kernels::parameter::kPartialSums), times < 1) << times;
     }
 }
@@ -124,7 +124,7 @@ TEST(RankedLeaves, StreamsAreTakenWhereTheyWereFaster) {
         }
         measured.costs = std::make_shared<const cost::CostModel>(machine);
         const plan::Plan plan = default_plan(product(1), measured);
-        const plan::Leaf& leaf = plan::root(plan.specialisations[0].kernels[0].nest);
+        const plan::Leaf& leaf = plan.specialisations[0].kernels[0].nest.root();
         EXPECT_EQ(leaf.is_given(kernels::parameter::kStreams), times < 1) << times;
     }
 }
@@ -146,7 +146,7 @@ TEST(RankedLeaves, PanelsAreTakenWhereTheyWereFaster) {
         add(gain * 1e-3);
         const plan::Plan plan = default_plan(
             graph, {.machine = "doctored", .costs = std::make_shared<const cost::CostModel>(machine)});
-        const plan::Leaf& leaf = plan::root(plan.specialisations[0].kernels[0].nest);
+        const plan::Leaf& leaf = plan.specialisations[0].kernels[0].nest.root();
         EXPECT_EQ(leaf.is_given(kernels::parameter::kPanelBlocks), gain < 1) << gain;
     }
 }
@@ -189,7 +189,7 @@ output y
             default_plan(graph, {.machine = "doctored",
                                  .costs = std::make_shared<const cost::CostModel>(machine),
                                  .has_all_blocks = true});
-        const plan::Leaf& leaf = plan::root(plan.specialisations[0].kernels[0].nest);
+        const plan::Leaf& leaf = plan.specialisations[0].kernels[0].nest.root();
         EXPECT_TRUE(leaf.is_given(kernels::parameter::kPanelBlocks)) << gain;
         EXPECT_EQ(leaf.is_given(kernels::parameter::kPrefetch), gain < 1) << gain;
     }

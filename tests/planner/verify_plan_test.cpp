@@ -49,14 +49,14 @@ plan::Plan plain_plan() {
 
 plan::Nest& nest_of(plan::Plan& plan, const std::string& root_name) {
     for (plan::KernelPlan& kernel : plan.specialisations[0].kernels) {
-        if (plan::root(kernel.nest).node == root_name) return kernel.nest;
+        if (kernel.nest.root().node == root_name) return kernel.nest;
     }
     throw Error("test", root_name, "has no kernel");
 }
 
 void drop(plan::Plan& plan, const std::string& root_name) {
     std::erase_if(plan.specialisations[0].kernels,
-                  [&](const plan::KernelPlan& k) { return plan::root(k.nest).node == root_name; });
+                  [&](const plan::KernelPlan& k) { return k.nest.root().node == root_name; });
 }
 
 void set_nest(plan::Plan& plan, const std::string& root_name, const std::string& text) {

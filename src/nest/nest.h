@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+/// Loop nests over operators: a tile tree (paper 000, 3.2).
+namespace tessera::nest {
+
+/// The tile of a loop that a search chooses, written `?`.
+inline constexpr int64_t kOpenTile = 0;
+
+/// Who runs the trips of a loop.
+enum class Bind : uint8_t {
+    kSerial,  ///< one thread, one trip after the other
+    kWorker,  ///< `@worker`: trip i belongs to worker i mod workers
+    kUnit,    ///< `@unit`: each unit of a machine runs trips of its own
+};
+
+template <typename Iterator>
+struct Loop {
+    Iterator iterator{};
+    int64_t tile = 1;
+    Bind bind = Bind::kSerial;
+
+    bool is_divided() const { return bind == Bind::kWorker; }
+    bool operator==(const Loop&) const = default;
+};
+
+/// Loops around operators, further nests, and moves of values. Iterators are those of the nest's *root*, its
+/// last operator. A document names iterators and operators; a search numbers them.
+template <typename IteratorType, typename OperatorType, typename... Moves>
+struct Nest {
+    using Loop = nest::Loop<IteratorType>;
+    using Operator = OperatorType;
+    using Item = std::variant<Operator, Nest, Moves...>;
+
+    std::vector<Loop> loops;  ///< outermost first; may be empty
+    std::vector<Item> items;  ///< in the order of execution
+    bool operator==(const Nest&) const = default;
+
+    /// The last operator. @pre there is one
+    const Operator& root() const {
+        auto last = items.rbegin();
+        while (last->index() > 1) ++last;  // behind moves
+        if (const auto* inner = std::get_if<Nest>(&*last)) return inner->root();
+        return std::get<Operator>(*last);
+    }
+
+    /// Calls `act` with each operator, in the order of execution.
+    template <typename Act>
+    void for_each_operator(const Act& act) const {
+        for (const Item& item : items) {
+            if (const auto* inner = std::get_if<Nest>(&item))
+                inner->for_each_operator(act);
+            else if (const auto* op = std::get_if<Operator>(&item))
+                act(*op);
+        }
+    }
+
+    std::vector<Operator> operators() const {
+        std::vector<Operator> all;
+        for_each_operator([&](const Operator& op) { all.push_back(op); });
+        return all;
+    }
+};
+
+/// The same nest in another alphabet. `iterator` gets a nest and one of its loops, `op` an operator, in
+/// the order of execution. @pre the nest has no moves
+template <typename To, typename From, typename Iterator, typename Operator>
+To translated(const From& from, const Iterator& iterator, const Operator& op) {
+    To to;
+    to.loops.reserve(from.loops.size());
+    to.items.reserve(from.items.size());
+    for (const typename From::Loop& loop : from.loops)
+        to.loops.push_back({iterator(from, loop), loop.tile, loop.bind});
+    for (const typename From::Item& item : from.items) {
+        if (const auto* inner = std::get_if<From>(&item))
+            to.items.emplace_back(translated<To>(*inner, iterator, op));
+        else
+            to.items.emplace_back(op(std::get<typename From::Operator>(item)));
+    }
+    return to;
+}
+
+}  // namespace tessera::nest
