@@ -212,34 +212,19 @@ private:
     TiledKernel out_;
 };
 
-NumberedNest kept(const NumberedNest& nest, const std::vector<bool>& is_kept, size_t& at) {
-    NumberedNest out;
-    for (const NumberedNest::Loop& loop : nest.loops)
-        if (is_kept[at++]) out.loops.push_back(loop);
-    for (const auto& item : nest.items) {
-        const auto* inner = std::get_if<NumberedNest>(&item);
-        if (!inner) {
-            out.items.push_back(item);
-            continue;
-        }
-        NumberedNest smaller = kept(*inner, is_kept, at);
-        if (smaller.loops.empty()) {
-            out.items.insert(out.items.end(), smaller.items.begin(), smaller.items.end());
-        } else {
-            out.items.emplace_back(std::move(smaller));
-        }
-    }
-    if (out.items.size() != 1 || !std::holds_alternative<NumberedNest>(out.items.front())) return out;
-    NumberedNest only = std::get<NumberedNest>(std::move(out.items.front()));
-    only.loops.insert(only.loops.begin(), out.loops.begin(), out.loops.end());
-    return only;
+/// @param at the place in `is_kept` of the first loop; behind the last one at the end
+NumberedNest kept(NumberedNest nest, const std::vector<bool>& is_kept, size_t& at) {
+    std::erase_if(nest.loops, [&](const NumberedNest::Loop&) { return !is_kept[at++]; });
+    for (NumberedNest::Item& item : nest.items)
+        if (auto* inner = std::get_if<NumberedNest>(&item)) *inner = kept(std::move(*inner), is_kept, at);
+    return nest;
 }
 
 }  // namespace
 
 NumberedNest without_lone_loops(const NumberedNest& nest, const std::vector<bool>& is_kept) {
     size_t at = 0;
-    return kept(nest, is_kept, at);
+    return nest::normal_form(kept(nest, is_kept, at));
 }
 
 TiledKernel tiled_kernel(const BlockLinks& links, const NumberedNest& nest,

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -64,6 +67,25 @@ struct Nest {
         return all;
     }
 };
+
+/// Without braces that say nothing: those without loops, and those that are alone in others, whose loops
+/// become one list. Only the outermost nest may have no loops.
+template <typename AnyNest>
+AnyNest normal_form(AnyNest nest) {
+    AnyNest flat{.loops = std::move(nest.loops), .items = {}};
+    for (typename AnyNest::Item& item : nest.items) {
+        auto* inner = std::get_if<AnyNest>(&item);
+        if (inner) *inner = normal_form(std::move(*inner));
+        if (inner && inner->loops.empty())
+            std::ranges::move(inner->items, std::back_inserter(flat.items));
+        else
+            flat.items.push_back(std::move(item));
+    }
+    auto* only = flat.items.size() == 1 ? std::get_if<AnyNest>(&flat.items.front()) : nullptr;
+    if (!only) return flat;
+    only->loops.insert(only->loops.begin(), flat.loops.begin(), flat.loops.end());
+    return AnyNest(std::move(*only));
+}
 
 /// The same nest in another alphabet. `iterator` gets a nest and one of its loops, `op` an operator, in
 /// the order of execution. @pre the nest has no moves

@@ -81,7 +81,9 @@ private:
     int add_run(const nest::WrittenOperator& written) {
         const std::string& name = written.name;
         demand(!written.kernel, fmt::format("the operator {} has a micro-kernel", shown(name)));
-        demand(name != nest::name(MoveKind::kLoad) || !machine_, "expected a tensor behind `load`");
+        for (const MoveKind kind : {MoveKind::kLoad, MoveKind::kStore, MoveKind::kKeep})
+            demand(name != nest::name(kind) || (kind != MoveKind::kLoad && !machine_),
+                   fmt::format("expected a tensor behind `{}`", name));
         const int op = kernel_.find_operator(name);
         demand(op >= 0, fmt::format("there is no operator {}", shown(name)));
         const auto index = static_cast<size_t>(op);
@@ -99,6 +101,8 @@ private:
                   .depth = around_.size(),
                   .brace = path_.back(),
                   .place = next_place_++};
+        demand(written.layout.empty(),
+               fmt::format("{} {} has a layout", name(move.kind), shown(written.tensor)));
         demand(move.tensor >= 0, fmt::format("there is no tensor {}", shown(written.tensor)));
         demand(move.level >= 0, fmt::format("there is no level {}", shown(written.level)));
         demand(!nest_.find(move.kind, move.tensor, move.level),

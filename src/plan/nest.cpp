@@ -21,8 +21,8 @@ public:
 
     Nest run() {
         try {
-            return read(
-                nest::parse_nest(text_, where_, may_be_open_ ? nest::Moves::kLoads : nest::Moves::kNone));
+            const nest::Moves moves = may_be_open_ ? nest::Moves::kLoads : nest::Moves::kNone;
+            return nest::normal_form(read(nest::parse_nest(text_, where_, moves)));
         } catch (const nest::BrokenForm& broken) {
             fail(fmt::format("{}, at position {}", broken.what(), broken.position));
         }
@@ -34,14 +34,12 @@ private:
                     "a nest reads `x:8 y:1 { producer[kernel key=value]; root[kernel] }`");
     }
 
-    /// In normal form: braces without loops are only braces, and `x:1 { y:1 { .. } }` is one nest with two
-    /// loops.
     Nest read(const nest::WrittenNest& written) {
         Nest read_nest{.loops = written.loops, .items = {}};
         for (const LoopTile& loop : written.loops) check(loop);
         for (const nest::WrittenNest::Item& item : written.items) {
             if (const auto* inner = std::get_if<nest::WrittenNest>(&item))
-                append(read(*inner), read_nest);
+                read_nest.items.emplace_back(read(*inner));
             else if (const auto* op = std::get_if<nest::WrittenOperator>(&item))
                 read_nest.items.emplace_back(leaf(*op));
             else
@@ -50,19 +48,7 @@ private:
         if (written.items.empty()) fail("expected an operator in each pair of braces");
         if (std::holds_alternative<nest::WrittenMove>(written.items.back()))
             fail("expected an operator behind the load");
-        if (read_nest.items.size() > 1) return read_nest;
-        auto* only = std::get_if<Nest>(&read_nest.items.front());
-        if (!only) return read_nest;
-        only->loops.insert(only->loops.begin(), read_nest.loops.begin(), read_nest.loops.end());
-        return Nest(std::move(*only));
-    }
-
-    static void append(Nest inner, Nest& outer) {
-        if (!inner.loops.empty()) {
-            outer.items.emplace_back(std::move(inner));
-            return;
-        }
-        for (Nest::Item& item : inner.items) outer.items.push_back(std::move(item));
+        return read_nest;
     }
 
     void check(const LoopTile& loop) const {

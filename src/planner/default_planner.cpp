@@ -278,7 +278,8 @@ auto of_specialisations(const Graph& graph, const plan::Plan& plan, const Planne
     for (const plan::SpecialisationPlan& specialisation : plan.specialisations) known[specialisation.name];
     std::vector<std::optional<std::invoke_result_t<Search, SpecialisationPlanner&>>> found(
         plan.specialisations.size());
-    run_at_once(found.size(), [&](size_t at) {
+    run_at_once(found.size(), [&](size_t turn) {
+        const size_t at = found.size() - 1 - turn;  // the last has the widest bounds and takes longest
         SpecialisationPlanner planner(graph, plan, at, options, known.at(plan.specialisations[at].name));
         found[at] = search(planner);
     });

@@ -35,22 +35,17 @@ public:
         std::optional<plan::Nest> nest = front_of(kernel_.nest);
         if (!nest || !divide(*nest)) return std::nullopt;
         plan::KernelPlan front = kernel_;
-        front.nest = as_written(*nest);
+        front.nest = nest::normal_form(*nest);
         if (!lowers(front)) return std::nullopt;
         for (const plan::Leaf& leaf : combinations()) {
             plan::KernelPlan behind = kernel_;
-            behind.nest = as_written(back_of(kernel_.nest, leaf));
+            behind.nest = nest::normal_form(back_of(kernel_.nest, leaf));
             if (lowers(behind)) return DividedFold{front, behind};
         }
         return std::nullopt;
     }
 
 private:
-    /// Nests that a cut leaves with one child, or without loops, have no braces of their own in a plan.
-    static plan::Nest as_written(const plan::Nest& nest) {
-        return plan::parse_nest(plan::print(nest), "divided fold", kernels::micro_kernels());
-    }
-
     bool lowers(const plan::KernelPlan& kernel) const {
         return !lowering::why_no_strides(input_, block_, kernel);
     }

@@ -75,6 +75,11 @@ INSTANTIATE_TEST_SUITE_P(
         FormCase{"{ load C c e }", "load C cannot stand: the tensor lives at this level or inside of it"},
         FormCase{"{ load X c e }", "there is no tensor X"},
         FormCase{"{ load A load A c e }", "load A stands twice"},
+        FormCase{"{ load }", "expected a tensor behind `load`"},
+        FormCase{"{ load A as order [1, 0]; c e }", "load A has a layout"},
+        FormCase{"m:4@worker { c e }", "the loop over e.m is divided between workers"},
+        FormCase{"m:? { c e }", "the size of the loop over m is open"},
+        FormCase{"{ c[loops] e }", "the operator c has a micro-kernel"},
         FormCase{"{ c load A e }", "load A has to stand before c, in a brace around it"},
         FormCase{"{ m:2 { load D c } e }", "load D has to stand before e, in a brace around it"}));
 
