@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Usage: scripts/install-dependencies.sh [PACKAGE...]
-# Installs the packages of scripts/packages.txt, and those named, that are missing. Debian 12; with sudo where it does not run as root.
+# Installs the packages of scripts/packages.txt, and those named, that are missing. Debian 12 and 13; with sudo where it does not
+# run as root.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,10 +14,17 @@ if ! command -v apt-get >/dev/null; then
     exit 1
 fi
 
+# Each package may be `a|b`.
+is_installed() {
+    local package
+    for package in ${1//|/ }; do
+        [[ $(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true) == "install ok installed" ]] && return
+    done
+    return 1
+}
 missing=()
 for package in "${packages[@]}"; do
-    status=$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)
-    [[ $status == "install ok installed" ]] || missing+=("$package")
+    is_installed "$package" || missing+=("$package")
 done
 if ((${#missing[@]} == 0)); then
     exit 0
@@ -33,5 +41,12 @@ fi
 
 echo "Installing ${missing[*]}" >&2
 "${as_root[@]}" apt-get update -qq >&2
+chosen=()
+for package in "${missing[@]}"; do
+    for one in ${package//|/ }; do
+        [[ -n $(apt-cache show "$one" 2>/dev/null) ]] && break
+    done
+    chosen+=("$one") # the last one where there is none, so that apt names it
+done
 "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
+    apt-get install -y -qq --no-install-recommends "${chosen[@]}" >&2

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 
 #include "nest/nest_text.h"
 #include "plan/layout_text.h"
@@ -56,8 +55,6 @@ private:
             fail(fmt::format("the loop over {} has @unit, expected @worker or neither", loop.iterator));
         if (loop.tile == kOpenTile && !may_be_open_)
             fail(fmt::format("the tile of {} is open, expected its size", loop.iterator));
-        if (loop.tile == std::numeric_limits<int64_t>::max())
-            fail(fmt::format("the tile of {} exceeds 63 bits", loop.iterator));
     }
 
     Leaf load(const nest::WrittenMove& move) {

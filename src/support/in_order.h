@@ -20,8 +20,8 @@ struct OrderedPieces {
 /// `make` or `take` throws ends it and is rethrown; of several exceptions that of the earliest piece.
 void run_in_order(const OrderedPieces& pieces, size_t threads);
 
-/// Calls `work` with each number below `count`, on a thread for each processor, the one that calls among them.
-/// Exceptions as above.
+/// Calls `work` with each number below `count`, on a thread for each processor, the one that calls among
+/// them. Exceptions as above.
 void run_at_once(size_t count, const std::function<void(size_t)>& work);
 
 }  // namespace tessera

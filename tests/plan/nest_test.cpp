@@ -72,7 +72,6 @@ TEST(Nest, WhatIsNoTilingExpressionIsNamedWithItsPosition) {
     expected("x:8k { a[loops] }", "expected the size of a tile before `8k { a [ loops ]`, at position 3");
     expected("x:? { a[loops] }", "the tile of x is open, expected its size");
     expected("x:4@unit { a[loops] }", "the loop over x has @unit, expected @worker or neither");
-    expected("x:99999999999999999999 { a[loops] }", "the tile of x exceeds 63 bits");
     expected("x:8 { a[loops]", "expected an operator or `}` before `the end`, at position 15");
     expected("x:8 { }", "expected an operator in each pair of braces");
     expected("a[loops] }", "expected the end before `}`, at position 10");

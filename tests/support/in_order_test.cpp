@@ -85,7 +85,11 @@ TEST(InOrder, AtOnceDoesEachPieceOfWork) {
     run_at_once(squares.size(), [&](size_t at) { squares[at] = at * at; });
     for (size_t at = 0; at < squares.size(); ++at) EXPECT_EQ(squares[at], at * at);
     run_at_once(0, [](size_t) { FAIL(); });
-    EXPECT_THROW(run_at_once(9, [](size_t at) { if (at == 7) throw Error("work", "7", ""); }), Error);
+    EXPECT_THROW(run_at_once(9,
+                             [](size_t at) {
+                                 if (at == 7) throw Error("work", "7", "");
+                             }),
+                 Error);
 }
 
 }  // namespace
