@@ -13,7 +13,7 @@ namespace tessera::nest {
 /// The tile of a loop that a search chooses, written `?`.
 inline constexpr int64_t kOpenTile = 0;
 
-/// Who runs the trips of a loop.
+/// The runner of a loop's trips.
 enum class Bind : uint8_t {
     kSerial,  ///< one thread, one trip after the other
     kWorker,  ///< `@worker`: trip i belongs to worker i mod workers

@@ -38,12 +38,10 @@ private:
     using Around = std::map<std::pair<int, std::string>, OpenLoop>;
 
     int root_of(const OpenNest& nest) const {
-        for (auto item = nest.items.rbegin(); item != nest.items.rend(); ++item) {
-            if (const auto* op = std::get_if<nest::WrittenOperator>(&*item))
-                return kernel_.find_operator(op->name);
-            if (const auto* inner = std::get_if<OpenNest>(&*item)) return root_of(*inner);
-        }
-        return -1;
+        int root = -1;
+        nest.for_each_operator(
+            [&](const nest::WrittenOperator& op) { root = kernel_.find_operator(op.name); });
+        return root;
     }
 
     /// Open loops and moves, in the order of the text.

@@ -198,7 +198,7 @@ private:
     std::map<std::string, int> loops_named_;
 };
 
-/// What `build` makes, or the rule of form that its text breaks.
+/// Calls `build`; a rule of form that its text breaks is the answer.
 template <typename Build>
 std::variant<Nest, Illegal> or_illegal(const Build& build) {
     try {

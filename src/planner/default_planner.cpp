@@ -269,7 +269,7 @@ private:
     Places places_;
 };
 
-/// What `search` finds for each specialisation of the plan, in their order, searched at the same time.
+/// Calls `search` for all specialisations of the plan at the same time. @return what it finds, in their order
 template <typename Search>
 auto of_specialisations(const Graph& graph, const plan::Plan& plan, const PlannerOptions& options,
                         const Search& search) {

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <exception>
-#include <thread>
 
 #include "ir/element_bits.h"
 #include "quantise/quantise_block.h"
 #include "support/error.h"
+#include "support/in_order.h"
 
 namespace tessera::quantise {
 namespace {
@@ -49,20 +48,9 @@ OperandBytes quantise_rows(ops::WeightFormat format, size_t elements, const Read
     for (const ops::WeightOperand& operand : facts.operands)
         result.emplace_back(blocks * bytes_in_block(facts, operand));
     const auto count = std::clamp<size_t>(static_cast<size_t>(workers), 1, std::max<size_t>(blocks, 1));
-    std::vector<std::exception_ptr> failures(count);
-    {
-        std::vector<std::jthread> threads;
-        for (size_t w = 0; w < count; ++w)
-            threads.emplace_back([&, w] {
-                try {
-                    quantise_blocks(format, blocks * w / count, blocks * (w + 1) / count, read, result);
-                } catch (...) {
-                    failures[w] = std::current_exception();
-                }
-            });
-    }
-    for (const std::exception_ptr& failure : failures)
-        if (failure) std::rethrow_exception(failure);
+    run_at_once(count, [&](size_t w) {
+        quantise_blocks(format, blocks * w / count, blocks * (w + 1) / count, read, result);
+    });
     return result;
 }
 

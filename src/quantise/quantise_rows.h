@@ -16,8 +16,8 @@ using OperandBytes = std::vector<std::vector<std::byte>>;
 /// Writes the elements [first, first + to.size()) of a weight, row-major. Called from several threads.
 using ReadElements = std::function<void(size_t first, std::span<float> to)>;
 
-/// Quantises `elements` elements, whole blocks, on `workers` threads; the result does not depend on how many.
-/// Exceptions of `read` are rethrown.
+/// Quantises `elements` elements, whole blocks, in `workers` parts at the same time; the result does not
+/// depend on how many. Exceptions of `read` are rethrown.
 OperandBytes quantise_rows(ops::WeightFormat format, size_t elements, const ReadElements& read, int workers);
 
 }  // namespace tessera::quantise
