@@ -99,6 +99,7 @@ CompileSettings compile_settings(py::dict settings) {
     named.read("cache_type", result.cache_type);
     named.read("quantize", result.quantize);
     named.read("search_effort", result.search_effort);
+    named.read("cost", result.cost);
     named.finish();
     return result;
 }

@@ -61,6 +61,13 @@ compiler::CompileOptions options_of(const CompileSettings& settings) {
         refuse("search_effort", fmt::to_string(settings.search_effort),
                fmt::format("0 to {}", kMostSearchEffort));
     options.search_effort = settings.search_effort;
+    if (!settings.cost.empty()) {
+        options.cost = machine::find_published_model(settings.cost);
+        if (!options.cost) refuse("cost", settings.cost, "nncase, mcfuser or roofline");
+        if (!settings.plan.empty())
+            throw Error("", "cost", "is of a search, and `plan` leaves nothing to search",
+                        "leave one of them out", ErrorKind::kUsage);
+    }
     if (!settings.plan.empty()) options.plan = settings.plan;
     if (!settings.kernels.empty()) options.kernels = settings.kernels;
     if (!settings.tuning.empty()) options.tuning = settings.tuning;

@@ -68,7 +68,8 @@ Verb compile_verb() {
                          "tessera compile models/tessera-tiny -o tiny.tsr --plan edited.toml",
                          "tessera compile models/Qwen3-0.6B -o small.tsr --quantize q4_k_m",
                          "tessera compile model.gguf -o model.tsr --policy exact --cache-type f16",
-                         "tessera compile matmul.ir -o matmul.tsr --constant w=w.npy --workers 2"},
+                         "tessera compile matmul.ir -o matmul.tsr --constant w=w.npy --workers 2",
+                         "tessera compile matmul.ir -o matmul.tsr --constant w=w.npy --cost mcfuser"},
             .declare = declare_compile};
 }
 

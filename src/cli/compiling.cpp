@@ -10,6 +10,7 @@
 #include "cli/number_checks.h"
 #include "cost/cost_model.h"
 #include "machine/machine_text.h"
+#include "machine/published_models.h"
 #include "plan/plan.h"
 #include "support/error.h"
 #include "support/limits.h"
@@ -39,7 +40,8 @@ public:
                     .cache_type = flags.rounding.cache_type,
                     .quantize = flags.rounding.quantize,
                     .embeddings = flags.embeddings,
-                    .search_effort = flags.search_effort} {
+                    .search_effort = flags.search_effort,
+                    .cost = flags.cost} {
         if (flags.workers > 0) settings_.workers = flags.workers;
         if (flags.ranks > 1) settings_.ranks = flags.ranks;
         settings_.cluster = flags.cluster;
@@ -90,6 +92,12 @@ void add_machine_flags(CLI::App& app, CompileFlags& flags) {
         ->excludes(plan)
         ->excludes(kernels);
     add_effort_flag(app, flags.search_effort);
+    app.add_option("--cost", flags.cost,
+                   "for comparisons: choose what shares a kernel, its loops and tiles by a published model: "
+                   "nncase, mcfuser or roofline (docs/schedule.md)")
+        ->check(CLI::IsMember(machine::published_model_names()))
+        ->type_name("MODEL")
+        ->excludes(plan);
     app.add_option("--dump", flags.dump, "write the printed form after every pass into this folder")
         ->check(not_empty())
         ->type_name("DIR");

@@ -31,11 +31,13 @@ struct CompileFlags {
     std::optional<int64_t> rank_memory;
     int64_t context = 0;  ///< 0: the importer's choice
     int64_t search_effort = 1;
+    std::string cost;  ///< a published model; empty: the planner's own prices
     RoundingFlags rounding;
     bool embeddings = false;
 };
 
-/// --machine, --no-measure, --workers, --plan, --search-effort and --dump. `flags` must outlive the parsing.
+/// --machine, --no-measure, --workers, --plan, --search-effort, --cost and --dump. `flags` must outlive the
+/// parsing.
 void add_machine_flags(CLI::App& app, CompileFlags& flags);
 /// Those, --context, --policy, --cache-type and --quantize.
 void add_compile_flags(CLI::App& app, CompileFlags& flags);

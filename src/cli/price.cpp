@@ -39,11 +39,6 @@ struct PriceArguments {
     throw Error("", flag, problem, advice, ErrorKind::kUsage);
 }
 
-std::vector<std::string> model_names() {
-    const std::vector<std::string_view> names = machine::published_models();
-    return {names.begin(), names.end()};
-}
-
 std::vector<plan::StatedText> read_kernels(const std::vector<std::string>& files) {
     std::vector<plan::StatedText> all;
     for (const std::string& file : files) {
@@ -127,7 +122,7 @@ Verb price_verb() {
                 ->type_name("FILE");
             app.add_option("--cost", options->cost,
                            "price by a published model, too: nncase, mcfuser or roofline")
-                ->check(CLI::IsMember(model_names()))
+                ->check(CLI::IsMember(machine::published_model_names()))
                 ->type_name("MODEL");
             app.add_option("--machine", options->machine,
                            "of a graph: machine description (TOML); default: this machine as it is known")

@@ -188,7 +188,8 @@ planner::LoweredPlan completed(const Graph& graph_with_copies, const plan::Plan&
         return planner::expected(planner::completed_plan(graph_with_copies, plan, planner));
     };
     planner::LoweredPlan lowered = pass.run("plan", "toml", complete_or_untuned, print_lowered);
-    pass.note(summary(totals) + why_untuned, account);
+    const std::string by = options.cost ? fmt::format(", priced by {}", name(*options.cost)) : "";
+    pass.note(summary(totals) + by + why_untuned, account);
     append(cut_short, pass.note_cut(schedule::cut_short(totals)));
     return lowered;
 }
@@ -206,6 +207,10 @@ planner::LoweredPlan searched_plan(const Graph& graph, const CompileOptions& opt
         planner::check_stated(graph, plan, planner.stated);
     }
     if (options.search_effort > 0) plan = with_layouts(graph, plan, planner, options, pass, cut_short);
+    if (options.cost) {
+        planner.published = options.cost;
+        planner.known.reset();  // these have the planner's own prices
+    }
     plan = planner::with_loads(graph, std::move(plan), stated);
     planner.stated = std::move(stated);
     const Graph with_copies = plan::with_copies(graph, plan, place_of_plan(options));

@@ -12,6 +12,7 @@
 #include "import/quantised/mixture.h"
 #include "ir/graph.h"
 #include "machine/machine.h"
+#include "machine/published_models.h"
 #include "movement/program.h"
 #include "plan/plan.h"
 #include "tessera/compile.h"
@@ -38,6 +39,8 @@ struct CompileOptions {
     std::optional<ops::WeightFormat> cache_type;       ///< of keys and values; default: the policy's
     std::optional<import::Mixture> quantisation;       ///< of a float checkpoint
     bool embeddings = false;                           ///< hidden states are an output of the step, too
+    /// Prices kernels in the schedule search in place of the planner's own costs (cost/published.h).
+    std::optional<machine::PublishedModel> cost;
     /// Work of the searches, a multiple of the default; 0: none for graphs and layouts, little for kernels.
     int64_t search_effort = 1;
     /// The graph is the result of these passes already: it was distributed behind them.

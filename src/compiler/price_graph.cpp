@@ -6,6 +6,7 @@
 
 #include "compiler/nest_kernel.h"
 #include "compiler/planner_options.h"
+#include "cost/published.h"
 #include "kernels/micro_kernels.h"
 #include "ops/decompose.h"
 #include "plan/copies.h"
@@ -132,18 +133,8 @@ private:
         return parts;
     }
 
-    nests::MachineRates rates() const {
-        const cost::CostModel& model = *start_.options.costs;
-        const int64_t workers = start_.options.workers;
-        double peak = 0;
-        for (const machine::ComputeUnit& unit : model.machine().units)
-            peak = std::max(peak, machine::peak(unit));
-        const machine::MemoryLevel& memory = model.machine().memory.back();
-        const machine::ReadBandwidth* rate = machine::find_bandwidth(memory, workers);
-        TESSERA_CHECK(rate, "{} has no rate", memory.name);
-        return {.bandwidth = rate->bytes_per_second,
-                .peak = static_cast<double>(workers) * peak,
-                .units = workers};
+    machine::PeakRates rates() const {
+        return cost::peak_rates(*start_.options.costs, start_.options.workers);
     }
 
     /// Counted on the nest alone, which not every operator allows.

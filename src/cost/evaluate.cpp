@@ -27,6 +27,7 @@ double Evaluator::seconds_of(const LeafCost& cost) {
 }
 
 double Evaluator::barrier_seconds() const {
+    if (published_) return 0;
     double weights = 0;
     for (const WeightedSizes& point : points_) weights += point.weight;
     return weights * model_.barrier_seconds(workers_);

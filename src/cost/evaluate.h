@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -10,13 +11,16 @@
 #include <vector>
 
 #include "cost/cost_model.h"
+#include "cost/published.h"
 #include "cost/weighted_sizes.h"
+#include "facts/work.h"
 #include "lowering/tiled_kernel.h"
 #include "support/hash_vector.h"
 
 namespace tessera::cost {
 
-/// Seconds of one kernel until the worker with most work has done its part; the parts add up.
+/// Seconds of one kernel until the worker with most work has done its part; the parts add up. By a published
+/// model: `seconds` is its price, `compute` its T_comp, and `levels` add up to its T_mem.
 struct Evaluation {
     double compute = 0;  ///< of the operators, all that they read being in the core's own caches
     /// Additional time for reading B of products from its level, for stores to memory, for sums that are
@@ -38,8 +42,10 @@ struct Evaluation {
 class Evaluator {
 public:
     /// @param constants the level in which constants and states lie
+    /// @param published prices kernels by this model (cost/published.h) in place of the rules above
     Evaluator(const lowering::LoweringInput& input, const lowering::BlockLinks& links,
-              std::vector<WeightedSizes> points, const CostModel& model, size_t constants);
+              std::vector<WeightedSizes> points, const CostModel& model, size_t constants,
+              std::optional<machine::PublishedModel> published = {});
 
     /// The number of a leaf, by which the evaluator remembers its prices.
     int number_of(int op, const plan::Leaf& leaf);
@@ -88,11 +94,23 @@ public:
     /// The innermost level that holds so many bytes of one worker; the outermost one if none does.
     size_t level_of(double bytes) const;
     double capacity(size_t level) const { return capacity_[level]; }  ///< in bytes, of one worker
-    /// No kernel computes the operator in less time by one of these leaves, nor reads and writes what other
-    /// kernels see. @param is_free by operator of the block: its results need not be stored
-    double least_seconds(int op, std::span<const int> leaves, const std::vector<bool>& is_free);
-    /// Of one barrier, by the weights of the points.
+    /// What no kernel of an operator does without, by resource: the price says how they overlap.
+    struct Least {
+        double compute = 0;                   ///< seconds
+        double transfers = 0;                 ///< seconds, of each operator by itself
+        std::map<int, double> storages = {};  ///< seconds of those that are once for all operators
+        double seconds = 0;  ///< of all, as the evaluator overlaps them; 0 if a published model does
+    };
+    /// By one of these leaves. @param is_free by operator of the block: its results need not be stored
+    Least least(int op, std::span<const int> leaves, const std::vector<bool>& is_free);
+    /// A lower bound on the price of every kernel of these operators.
+    double least_seconds(std::span<const Least* const> operators) const;
+
+    /// Of one barrier, by the weights of the points. Published models have none.
     double barrier_seconds() const;
+    /// The price, by a published model, is that of all workers, and not of the one with most work.
+    bool is_of_all_workers() const { return published_ && *published_ != machine::PublishedModel::kNncase; }
+    bool is_published() const { return published_.has_value(); }
 
     /// An operator's part of a kernel, at each point.
     struct Part {
@@ -132,6 +150,7 @@ private:
         std::vector<double> padding;  ///< how many bytes of the tensors are stored for one that is used
     };
     struct Operator {
+        facts::WorkRates work;
         std::vector<Tensor> tensors;  ///< as Definition::tensors
         std::vector<Layout> layouts;
         std::vector<AtPoint> points;  ///< and last the upper bounds of the symbols
@@ -157,13 +176,20 @@ private:
     int number_of_extents(int op, const std::vector<int64_t>& extents);
     const LeafCost& price(int leaf, int extents);
     static double seconds_of(const LeafCost& cost);
+    /// All iterations of an operator, each once, whatever its predicate leaves out.
+    double flops(int op, size_t point) const;
+    /// The tensors of an operator that are read or stored outside of tiles, with all bytes that it touches.
+    void for_each_seen(int op, size_t point, const std::vector<bool>& is_tile,
+                       const std::function<void(int tensor, double bytes)>& visit) const;
 
     const lowering::BlockLinks& links_;
     const std::vector<WeightedSizes> points_;
     const CostModel& model_;
     const int64_t workers_;
     const size_t constants_;
-    std::vector<ValueId> storages_;  ///< by number
+    const std::optional<machine::PublishedModel> published_;
+    const machine::PeakRates rates_;  ///< for it
+    std::vector<ValueId> storages_;   ///< by number
     std::vector<Operator> operators_;
     std::vector<double> capacity_;  ///< by level, of one worker
     std::vector<NumberedLeaf> leaves_;

@@ -134,6 +134,7 @@ Evaluation Evaluator::OfKernel::evaluate(std::span<const int> leaves, const std:
     const double first = evaluator_.model_.latency_seconds(farthest);
     sum.stalls += first;
     sum.seconds += first;
+    if (evaluator_.published_) price_as_published(is_tile, sum);
     if (!sum.why_infinite.empty()) sum.seconds = std::numeric_limits<double>::infinity();
     return sum;
 }

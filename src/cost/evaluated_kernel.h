@@ -42,6 +42,8 @@ public:
     double executions(const lowering::TiledOperator& tiled, size_t depth) const;
 
     Evaluation evaluate(std::span<const int> leaves, const std::vector<bool>& is_tile);
+    /// The published model's price in place of the evaluator's own. @pre `sum` is whole, and all is tabulated
+    void price_as_published(const std::vector<bool>& is_tile, Evaluation& sum) const;
 
     /// The parts of the workers are in place of what was folded.
     void only_parts(int op, std::vector<int64_t>& extents) const;
@@ -61,6 +63,8 @@ public:
     std::function<size_t(const Tensor&)> found_in;
 
 private:
+    class Blocks;
+
     static bool is_in_tiles(const lowering::TiledOperator& tiled, const Tensor& tensor,
                             const std::vector<bool>& is_tile) {
         return tensor.is_result ? is_tile[static_cast<size_t>(tiled.op)]

@@ -10,12 +10,15 @@
 namespace tessera::cost {
 
 Evaluator::Evaluator(const lowering::LoweringInput& input, const lowering::BlockLinks& links,
-                     std::vector<WeightedSizes> points, const CostModel& model, size_t constants)
+                     std::vector<WeightedSizes> points, const CostModel& model, size_t constants,
+                     std::optional<machine::PublishedModel> published)
     : links_(links),
       points_(std::move(points)),
       model_(model),
       workers_(input.plan.workers),
-      constants_(constants) {
+      constants_(constants),
+      published_(published),
+      rates_(published ? peak_rates(model, workers_) : machine::PeakRates{}) {
     for (size_t level = 0; level < model.machine().memory.size(); ++level)
         capacity_.push_back(static_cast<double>(model.capacity(level, workers_)));
     std::map<ValueId, int> storages, producers;
@@ -24,7 +27,10 @@ Evaluator::Evaluator(const lowering::LoweringInput& input, const lowering::Block
     for (size_t o = 0; o < links.operators.size(); ++o) {
         const Node& node = *links.operators[o].node;
         const Definition& definition = *node.definition();
-        Operator op{{}, lowering::layouts_of(input.graph, input.plan, node, input.specialisation), {}};
+        Operator op{.work = facts::work_rates(definition),
+                    .tensors = {},
+                    .layouts = lowering::layouts_of(input.graph, input.plan, node, input.specialisation),
+                    .points = {}};
         for (int t = 0; t < static_cast<int>(definition.tensors.size()); ++t) {
             const TensorDecl& decl = definition.tensors[static_cast<size_t>(t)];
             const ValueId base = storage.base(lowering::value_of(node, t));

@@ -157,8 +157,8 @@ private:
                                static_cast<double>(parts(forms_[t], problem_.placement))
                          : static_cast<double>(touched_[t].bytes) *
                                largest_share(forms_[t], bound_.extents.shapes[t], problem_.placement);
-        return machine::roofline_seconds(operations_ * share, bytes, problem_.flops_per_second,
-                                         problem_.bytes_per_second);
+        return machine::roofline_seconds(operations_ * share, bytes,
+                                         {problem_.bytes_per_second, problem_.flops_per_second});
     }
 
     const Problem& problem_;

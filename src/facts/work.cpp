@@ -5,6 +5,7 @@
 #include "facts/executed.h"
 #include "facts/image.h"
 #include "ir/checked_arithmetic.h"
+#include "ir/iterator_use.h"
 
 namespace tessera::facts {
 namespace {
@@ -41,34 +42,45 @@ OperationCount count_operations(const ExprPtr& expr) {
     return total;
 }
 
+WorkRates work_rates(const Definition& definition) {
+    const OperationCount body = count_operations(definition.body[0]);
+    if (definition.monoid == Monoid::kSoftmaxSum) {
+        const OperationCount value = count_operations(definition.body[1]);
+        return {.point = {value.flops + 2, value.special},
+                .held = {body.flops + 3, body.special + 1},
+                .element = {}};
+    }
+    return {.point = {body.flops + (definition.monoid != Monoid::kNone), body.special},
+            .held = {},
+            .element = count_operations(definition.post)};
+}
+
+bool holds(const Definition& definition, int iterator) {
+    return definition.iterators[static_cast<size_t>(iterator)].is_reduction ||
+           uses(definition.tensors[static_cast<size_t>(definition.results()[1])].map, iterator);
+}
+
 Work derive_work(const BoundDefinition& bound) {
     const Definition& definition = bound.definition;
     const ExecutedIterations executed(bound, whole_box(bound));
+    const WorkRates rates = work_rates(definition);
     Work work{executed.count(), 0, 0};
     const auto charge = [&](int64_t times, OperationCount each) {
         work.flops = checked_add(work.flops, checked_mul(times, each.flops, bound.where), bound.where);
         work.special = checked_add(work.special, checked_mul(times, each.special, bound.where), bound.where);
     };
-    const OperationCount body = count_operations(definition.body[0]);
+    charge(work.points, rates.point);
     if (definition.monoid == Monoid::kSoftmaxSum) {
-        // Score and weights are computed once for the parallel iterators that L does not use.
-        const std::vector<int> used = iterators_in(bound.tensor(definition.results()[1]).map);
         std::vector<int> unused;
-        for (size_t i = 0; i < definition.iterators.size(); ++i)
-            if (!definition.iterators[i].is_reduction &&
-                !std::ranges::binary_search(used, static_cast<int>(i)))
-                unused.push_back(static_cast<int>(i));
-        charge(executed.held(unused).count(), {body.flops + 3, body.special + 1});
-        const OperationCount value = count_operations(definition.body[1]);
-        charge(work.points, {value.flops + 2, value.special});
-        return work;
+        for (int x = 0; x < static_cast<int>(definition.iterators.size()); ++x)
+            if (!holds(definition, x)) unused.push_back(x);
+        charge(executed.held(unused).count(), rates.held);
     }
-    charge(work.points, {body.flops + (definition.monoid != Monoid::kNone), body.special});
-    if (const OperationCount post = count_operations(definition.post); post != OperationCount{}) {
+    if (rates.element != OperationCount{}) {
         const int result = definition.results()[0];
         ElementSet reached(static_cast<size_t>(bound.rank(result)));
         add_image(reached, bound, bound.tensor(result).map, whole_box(bound), ranges_of(bound.shape(result)));
-        charge(reached.count(), post);
+        charge(reached.count(), rates.element);
     }
     return work;
 }

@@ -28,9 +28,9 @@ std::optional<PublishedModel> find_published_model(std::string_view wanted) {
     return std::nullopt;
 }
 
-std::vector<std::string_view> published_models() {
-    std::vector<std::string_view> names;
-    for (const PublishedModel model : kModels) names.push_back(name(model));
+std::vector<std::string> published_model_names() {
+    std::vector<std::string> names;
+    for (const PublishedModel model : kModels) names.emplace_back(name(model));
     return names;
 }
 
@@ -38,19 +38,17 @@ double nncase_seconds(double memory, double compute) {
     return std::max(memory, compute);
 }
 
-McfuserTimes mcfuser_times(int64_t bytes, int64_t flops, int64_t blocks, const PeakRates& machine) {
+McfuserTimes mcfuser_times(double bytes, double flops, double blocks, const PeakRates& machine) {
     McfuserTimes times;
-    times.memory = static_cast<double>(bytes) / machine.bytes_per_second;
-    times.compute = static_cast<double>(flops) / machine.operations_per_second;
-    times.alpha =
-        (static_cast<double>(blocks) + static_cast<double>(machine.units)) / static_cast<double>(blocks);
+    times.memory = bytes / machine.bytes_per_second;
+    times.compute = flops / machine.operations_per_second;
+    times.alpha = (blocks + static_cast<double>(machine.units)) / blocks;
     times.estimate = (times.memory + times.compute) * times.alpha;
     return times;
 }
 
-double roofline_seconds(double operations, double bytes, double operations_per_second,
-                        double bytes_per_second) {
-    return std::max(operations / operations_per_second, bytes / bytes_per_second);
+double roofline_seconds(double operations, double bytes, const PeakRates& machine) {
+    return std::max(operations / machine.operations_per_second, bytes / machine.bytes_per_second);
 }
 
 }  // namespace tessera::machine

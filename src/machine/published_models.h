@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,13 +19,14 @@ enum class PublishedModel : uint8_t {
 std::string_view name(PublishedModel model);  ///< "nncase", "mcfuser", "roofline"
 /// Empty for another name.
 std::optional<PublishedModel> find_published_model(std::string_view name);
-std::vector<std::string_view> published_models();
+std::vector<std::string> published_model_names();
 
 /// The rates of a machine that published models ask for.
 struct PeakRates {
     double bytes_per_second = 0;       ///< of the main memory, all units together
     double operations_per_second = 0;  ///< of all units together
-    int64_t units = 1;
+    int64_t units = 1;                 ///< that run at the same time
+    bool operator==(const PeakRates&) const = default;
 };
 
 /// The larger of all traffic and all computing: max(T_mem, T_comp), eq. 16 of paper 000.
@@ -42,10 +44,9 @@ struct McfuserTimes {
     bool operator==(const McfuserTimes&) const = default;
 };
 /// @param blocks N_block: parts of the nest that run independently of each other. @pre at least 1
-McfuserTimes mcfuser_times(int64_t bytes, int64_t flops, int64_t blocks, const PeakRates& machine);
+McfuserTimes mcfuser_times(double bytes, double flops, double blocks, const PeakRates& machine);
 
 /// The larger of the operations by the peak and of the bytes by the bandwidth, no byte being moved twice.
-double roofline_seconds(double operations, double bytes, double operations_per_second,
-                        double bytes_per_second);
+double roofline_seconds(double operations, double bytes, const PeakRates& machine);
 
 }  // namespace tessera::machine

@@ -50,10 +50,8 @@ private:
         Operator op{.bound = facts::bind_test(file, file_.where),
                     .operands = {},
                     .results = {},
-                    .body = {},
-                    .post = facts::count_operations(definition.post)};
+                    .work = facts::work_rates(definition)};
         check_bound(file, op.bound.extents, file_.where);
-        for (const ExprPtr& body : definition.body) op.body.push_back(facts::count_operations(body));
         const int number = static_cast<int>(kernel_.operators.size());
         for (size_t t = 0; t < definition.tensors.size(); ++t) {
             line_ = t < file.lines.tensors.size() ? file.lines.tensors[t] : 0;

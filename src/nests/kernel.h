@@ -37,8 +37,7 @@ struct Operator {
     facts::BoundDefinition bound;
     std::vector<Operand> operands;  ///< in the order of declaration
     std::vector<Result> results;
-    std::vector<facts::OperationCount> body;  ///< of one evaluation
-    facts::OperationCount post;
+    facts::WorkRates work;
 
     const std::string& name() const { return bound.definition.name; }
     Monoid monoid() const { return bound.definition.monoid; }

@@ -38,12 +38,12 @@ std::string_view first_word(std::string_view line) {
     return line.substr(0, std::min(line.size(), line.find_first_of(" \t")));
 }
 
-MachineRates parse_machine(TokenStream& tokens) {
-    MachineRates machine;
+machine::PeakRates parse_machine(TokenStream& tokens) {
+    machine::PeakRates machine;
     tokens.expect("bandwidth", "as in `machine bandwidth 1e10 peak 1e11 units 2`");
-    machine.bandwidth = positive_real(tokens, "bandwidth");
+    machine.bytes_per_second = positive_real(tokens, "bandwidth");
     tokens.expect("peak", "as in `machine bandwidth 1e10 peak 1e11 units 2`");
-    machine.peak = positive_real(tokens, "peak");
+    machine.operations_per_second = positive_real(tokens, "peak");
     tokens.expect("units", "as in `machine bandwidth 1e10 peak 1e11 units 2`");
     machine.units = tokens.expect_integer("the units of the machine");
     tokens.expect_end("the units");

@@ -7,18 +7,11 @@
 #include <vector>
 
 #include "ir/definition.h"
+#include "machine/published_models.h"
 #include "nests/level_machine.h"
 
 /// The files of nests: operators in the notation of definitions, and below them what is to become of them.
 namespace tessera::nests {
-
-/// What MCFuser's model knows of a machine.
-struct MachineRates {
-    double bandwidth = 0;  ///< bytes a second
-    double peak = 0;       ///< flops a second
-    int64_t units = 0;     ///< that run at the same time
-    bool operator==(const MachineRates&) const = default;
-};
 
 /// The sizes that an open loop may have: `step`, 2 `step`, .. up to the extent, and the extent.
 struct SizeDomain {
@@ -31,7 +24,7 @@ struct KernelFile {
     std::string where;                      ///< names the source in errors
     std::vector<DefinitionFile> operators;  ///< at least one, in their order
     std::optional<std::vector<std::string>> visible;
-    std::optional<MachineRates> machine;
+    std::optional<machine::PeakRates> machine;
     std::optional<std::vector<std::string>> batch;
     std::optional<int64_t> multiple;
     std::optional<int64_t> capacity;                  ///< bytes

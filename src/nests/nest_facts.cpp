@@ -9,7 +9,8 @@
 namespace tessera::nests {
 namespace {
 
-NestFacts facts_of(const Kernel& kernel, Movement movement, const std::optional<MachineRates>& machine) {
+NestFacts facts_of(const Kernel& kernel, Movement movement,
+                   const std::optional<machine::PeakRates>& machine) {
     NestFacts facts{.units = movement.units,
                     .operators = operator_facts(kernel, movement.operators),
                     .buffers = std::move(movement.buffers),
@@ -21,7 +22,7 @@ NestFacts facts_of(const Kernel& kernel, Movement movement, const std::optional<
         for (const Transfers* moved : {&buffer.loads, &buffer.stores, &buffer.reloads})
             facts.bytes = checked_add(facts.bytes, moved->bytes, kernel.where);
     }
-    if (machine) facts.model = model_times(facts.bytes, facts.flops, facts.units, *machine);
+    if (machine) facts.model = machine::mcfuser_times(facts.bytes, facts.flops, facts.units, *machine);
     return facts;
 }
 
@@ -40,7 +41,7 @@ std::vector<OperatorFacts> operator_facts(const Kernel& kernel, const std::vecto
     return facts;
 }
 
-Verdict derive_facts(const Kernel& kernel, const Nest& nest, const std::optional<MachineRates>& machine,
+Verdict derive_facts(const Kernel& kernel, const Nest& nest, const std::optional<machine::PeakRates>& machine,
                      const WalkOptions& options) {
     Movement movement = walk(kernel, nest, options);
     if (movement.wrong_numbers) return Illegal{Illegal::Kind::kNumbers, *movement.wrong_numbers};
@@ -48,7 +49,7 @@ Verdict derive_facts(const Kernel& kernel, const Nest& nest, const std::optional
 }
 
 Verdict derive_facts(const Kernel& kernel, std::string_view text, const std::vector<std::string>& visible,
-                     const std::optional<MachineRates>& machine, const WalkOptions& options) {
+                     const std::optional<machine::PeakRates>& machine, const WalkOptions& options) {
     const auto nest = parse_nest(kernel, text, visible);
     if (const auto* illegal = std::get_if<Illegal>(&nest)) return *illegal;
     return derive_facts(kernel, std::get<Nest>(nest), machine, options);

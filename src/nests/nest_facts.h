@@ -9,7 +9,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "nests/model.h"
+#include "machine/published_models.h"
 #include "nests/nest.h"
 #include "nests/walk.h"
 
@@ -36,7 +36,7 @@ struct NestFacts {
     int64_t footprint = 0;                 ///< bytes: the largest box of every buffer
     int64_t bytes = 0;                     ///< all that is loaded, stored and reloaded
     int64_t flops = 0;
-    std::optional<ModelTimes> model;  ///< on a machine only
+    std::optional<machine::McfuserTimes> model;  ///< on a machine only
     bool operator==(const NestFacts&) const = default;
 };
 
@@ -44,12 +44,12 @@ using Verdict = std::variant<NestFacts, Illegal>;
 
 /// @throws Error beyond the steps of the walk
 Verdict derive_facts(const Kernel& kernel, const Nest& nest,
-                     const std::optional<MachineRates>& machine = std::nullopt,
+                     const std::optional<machine::PeakRates>& machine = std::nullopt,
                      const WalkOptions& options = {});
 
 /// The same of a nest as it is written.
 Verdict derive_facts(const Kernel& kernel, std::string_view nest, const std::vector<std::string>& visible,
-                     const std::optional<MachineRates>& machine, const WalkOptions& options = {});
+                     const std::optional<machine::PeakRates>& machine, const WalkOptions& options = {});
 
 /// Why the nest is refused; empty if it is legal.
 std::optional<Illegal> why_illegal(const Kernel& kernel, std::string_view nest,

@@ -10,13 +10,9 @@ facts::OperationCount work_of(const Operator& op, const OperatorCounts& counts, 
         total.flops = checked_add(total.flops, checked_mul(times, each.flops, where), where);
         total.special = checked_add(total.special, checked_mul(times, each.special, where), where);
     };
-    if (op.monoid() == Monoid::kSoftmaxSum) {
-        charge(counts.held_points, {op.body[0].flops + 3, op.body[0].special + 1});
-        charge(counts.points, {op.body[1].flops + 2, op.body[1].special});
-        return total;
-    }
-    charge(counts.points, {op.body[0].flops + (op.monoid() != Monoid::kNone), op.body[0].special});
-    charge(counts.elements_ended, op.post);
+    charge(counts.points, op.work.point);
+    charge(counts.held_points, op.work.held);
+    charge(counts.elements_ended, op.work.element);
     return total;
 }
 

@@ -15,14 +15,14 @@ namespace {
 
 using machine::PublishedModel;
 
-PublishedPrice of_mcfuser(const ModelTimes& times) {
+PublishedPrice of_mcfuser(const machine::McfuserTimes& times) {
     return {PublishedModel::kMcfuser, times.estimate, times.memory, times.compute, times.alpha};
 }
 
-PublishedPrice of_roofline(const LeastWork& least, double peak, double bandwidth) {
+PublishedPrice of_roofline(const LeastWork& least, const machine::PeakRates& machine) {
     const auto flops = static_cast<double>(least.flops), bytes = static_cast<double>(least.bytes);
-    return {PublishedModel::kRoofline, machine::roofline_seconds(flops, bytes, peak, bandwidth),
-            bytes / bandwidth, flops / peak};
+    return {PublishedModel::kRoofline, machine::roofline_seconds(flops, bytes, machine),
+            bytes / machine.bytes_per_second, flops / machine.operations_per_second};
 }
 
 }  // namespace
@@ -54,8 +54,9 @@ LeastWork least_work(const Kernel& kernel, const std::vector<std::string>& visib
 }
 
 PublishedPrice price_published(PublishedModel model, const NestFacts& facts, const LeastWork& least,
-                               const MachineRates& machine) {
-    const ModelTimes times = model_times(facts.bytes, facts.flops, facts.units, machine);
+                               const machine::PeakRates& machine) {
+    const machine::McfuserTimes times =
+        machine::mcfuser_times(facts.bytes, facts.flops, facts.units, machine);
     switch (model) {
         case PublishedModel::kNncase:
             return nncase_price(times.memory, times.compute);
@@ -64,27 +65,27 @@ PublishedPrice price_published(PublishedModel model, const NestFacts& facts, con
         case PublishedModel::kRoofline:
             break;
     }
-    return of_roofline(least, machine.peak, machine.bandwidth);
+    return of_roofline(least, machine);
 }
 
 PublishedPrice price_published(PublishedModel model, const LevelFacts& facts, const LeastWork& least,
                                const LevelMachine& machine) {
     const MemoryLevel& outer = machine.levels[1];
     const auto units = static_cast<double>(machine.units);
-    const MachineRates rates{.bandwidth = outer.bandwidth * (outer.is_per_unit ? units : 1),
-                             .peak = machine.peak * units,
-                             .units = machine.units};
+    const machine::PeakRates rates{.bytes_per_second = outer.bandwidth * (outer.is_per_unit ? units : 1),
+                                   .operations_per_second = machine.peak * units,
+                                   .units = machine.units};
     const LevelUse& crossed = facts.price.levels[1];
     switch (model) {
         case PublishedModel::kNncase:
             return nncase_price(facts.price.memory, facts.price.compute);
         case PublishedModel::kMcfuser:
-            return of_mcfuser(
-                model_times(crossed.bytes_in + crossed.bytes_out, facts.flops, facts.units, rates));
+            return of_mcfuser(machine::mcfuser_times(crossed.bytes_in + crossed.bytes_out, facts.flops,
+                                                     facts.units, rates));
         case PublishedModel::kRoofline:
             break;
     }
-    return of_roofline(least, rates.peak, rates.bandwidth);
+    return of_roofline(least, rates);
 }
 
 nlohmann::ordered_json to_json(const PublishedPrice& price) {

@@ -34,7 +34,7 @@ LeastWork least_work(const Kernel& kernel, const std::vector<std::string>& visib
 /// On a machine with one level: T_mem of nncase is all that is moved by the bandwidth, T_comp all flops by
 /// the peak.
 PublishedPrice price_published(machine::PublishedModel model, const NestFacts& facts, const LeastWork& least,
-                               const MachineRates& machine);
+                               const machine::PeakRates& machine);
 
 /// On a machine with levels. MCFuser and the roofline know two, memory and what is on the chip: bytes are
 /// those that cross the level next to memory; rates are those of all units.

@@ -43,7 +43,7 @@ struct Space {
     std::vector<SpaceOperator> operators;
     int64_t multiple = 1;
     int64_t capacity = 0;  ///< bytes
-    MachineRates machine;
+    machine::PeakRates machine;
 
     bool is_parallel(size_t iterator) const { return iterator != reduction && iterator != k; }
     /// Ascending: the multiples of `multiple` up to the extent, and the extent. @pre not of the batch

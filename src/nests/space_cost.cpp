@@ -100,13 +100,12 @@ void StructureCost::add_work(const Space& space, size_t op) {
     if (from.monoid() == Monoid::kSoftmaxSum) {
         int64_t held = all;
         for (const size_t x : space.unused) held /= space.extents[x];
-        computed_.push_back({checked_mul(held, from.body[0].flops + 3, where), space.unused});
-        computed_.push_back({checked_mul(all, from.body[1].flops + 2, where), {}});
+        computed_.push_back({checked_mul(held, from.work.held.flops, where), space.unused});
+        computed_.push_back({checked_mul(all, from.work.point.flops, where), {}});
         return;
     }
-    const int64_t fold = from.monoid() == Monoid::kNone ? 0 : 1;
-    Computed computed{.flops = checked_add(checked_mul(all, from.body[0].flops + fold, where),
-                                           checked_mul(parallel, from.post.flops, where), where),
+    Computed computed{.flops = checked_add(checked_mul(all, from.work.point.flops, where),
+                                           checked_mul(parallel, from.work.element.flops, where), where),
                       .again = {}};
     for (const size_t x : to.is_root ? order_ : outer_)
         if (!has(to.iterators, x)) computed.again.push_back(x);

@@ -91,7 +91,7 @@ Verdict SpaceFactsOf::closed_form(const SpaceNest& nest) {
     facts.footprint = cost.footprint(nest.tiles);
     facts.bytes = totals.bytes;
     facts.flops = totals.flops;
-    facts.model = model_times(totals.bytes, totals.flops, totals.units, space_.machine);
+    facts.model = machine::mcfuser_times(totals.bytes, totals.flops, totals.units, space_.machine);
     return facts;
 }
 

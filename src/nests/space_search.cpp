@@ -10,7 +10,6 @@
 
 #include "ir/checked_arithmetic.h"
 #include "nests/feasible_count.h"
-#include "nests/model.h"
 #include "support/error.h"
 
 // The estimate follows from the trips of the loops, of which there are far fewer than tile sizes: 64 sizes
@@ -133,7 +132,7 @@ private:
         for (size_t i = known; i < tiled_.size(); ++i)
             if (std::ranges::find(cost.units(), tiled_[i]) != cost.units().end())
                 units *= choices_[tiled_[i]].back().trips;
-        return model_times(least.bytes, least.flops, units, space_.machine).estimate;
+        return machine::mcfuser_times(least.bytes, least.flops, units, space_.machine).estimate;
     }
 
     std::optional<PricedNest> priced(const Incumbent& found) const {

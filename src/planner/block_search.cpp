@@ -52,7 +52,7 @@ public:
           input_(lowering::lowering_input(input.graph, input.plan, plain_, input.constants)),
           links_(lowering::block_links(input_, view.block())),
           evaluator_(input_, links_, cost::sizes_of(input.graph, input.plan, plain_), *options.costs,
-                     level_of_constants(options)),
+                     level_of_constants(options), options.published),
           context_{links_, evaluator_, {}, {}, {}, {}, {}} {
         context_.lowers = [this](const auto& nest, const auto& leaves, const auto& is_tile) {
             return lowers(nest, leaves, is_tile);

@@ -15,6 +15,7 @@
 #include "kernels/kernel_target.h"
 #include "lowering/refusal.h"
 #include "machine/machine.h"
+#include "machine/published_models.h"
 #include "plan/plan.h"
 #include "plan/stated_kernels.h"
 #include "planner/place_buffers.h"
@@ -48,6 +49,9 @@ struct PlannerOptions {
     int64_t barriers_of_a_layer = 5;
     std::shared_ptr<const cost::CostModel> costs;  ///< null: those of a usual machine
     std::optional<double> barrier_seconds = {};    ///< of the usual machine
+    /// Prices kernels in the search of what shares one, its loops and tiles. Work is divided by the planner's
+    /// own costs.
+    std::optional<machine::PublishedModel> published = {};
     /// Size of all constants in all repetitions. For costs, they lie in the innermost level that holds them
     /// from one step to the next.
     int64_t constant_bytes = std::numeric_limits<int64_t>::max();

@@ -230,7 +230,10 @@ private:
     void price(Found& found, const TiledKernel& tiled) {
         found.leaves.clear();
         found.seconds = kInfinite;
-        const double most = kAlike * least_ * static_cast<double>(block_.evaluator.workers());
+        // Only prices that count calls of micro-kernels are no less than these.
+        const double most = block_.evaluator.is_of_all_workers()
+                                ? kInfinite
+                                : kAlike * least_ * static_cast<double>(block_.evaluator.workers());
         double compute = 0, in_loops = 0;
         const std::vector<cost::Evaluator::Part> parts = block_.evaluator.parts(tiled);
         for (size_t i = 0; i < tiled.operators.size(); ++i) {
@@ -238,10 +241,12 @@ private:
             found.leaves.push_back(leaf);
             compute += seconds;
             if (!(compute < most)) return;
-            if (is_product_in_loops(block_, tiled, i, leaf)) in_loops += seconds;
+            if (!block_.evaluator.is_published() && is_product_in_loops(block_, tiled, i, leaf))
+                in_loops += seconds;
         }
         found.cost = block_.evaluator(tiled, found.leaves, is_tile_);
-        if (block_.evaluator.workers() > 1 && found.cost.seconds < most)
+        if (block_.evaluator.workers() > 1 && !block_.evaluator.is_of_all_workers() &&
+            found.cost.seconds < most)
             found.cost = divided_cost(block_, found.nest, found.leaves, is_tile_, found.cost, work_);
         found.seconds = with_mistrust(found.cost, in_loops, block_.evaluator.workers());
         found.loops = tiled.loops.size();

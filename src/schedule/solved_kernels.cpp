@@ -23,8 +23,7 @@ SolvedKernels::SolvedKernels(BlockContext& block, const TileOptions& options)
     std::vector<bool> is_free;
     for (const bool is_whole : block.is_whole) is_free.push_back(!is_whole);
     for (size_t op = 0; op < block.leaves.size(); ++op)
-        least_seconds_.push_back(
-            block.evaluator.least_seconds(static_cast<int>(op), block.leaves[op], is_free));
+        least_.push_back(block.evaluator.least(static_cast<int>(op), block.leaves[op], is_free));
     for (const NumberedNest& kernel : unfused(block)) unfused_seconds_ += seconds(kernel);
 }
 
@@ -46,9 +45,11 @@ double SolvedKernels::seconds_of_kernel() const {
 }
 
 bool SolvedKernels::may_save(const NumberedNest& a, const NumberedNest& b) {
-    double saved = seconds(a) + seconds(b) + kShareOfBarriers * block_.evaluator.barrier_seconds();
+    std::vector<const cost::Evaluator::Least*> least;
     for (const NumberedNest* kernel : {&a, &b})
-        for (const int op : kernel->operators()) saved -= least_seconds_[static_cast<size_t>(op)];
+        for (const int op : kernel->operators()) least.push_back(&least_[static_cast<size_t>(op)]);
+    const double saved =
+        seconds(a) + seconds(b) + seconds_of_kernel() - block_.evaluator.least_seconds(least);
     return saved > kNoticeable * unfused_seconds_;
 }
 

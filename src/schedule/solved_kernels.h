@@ -45,7 +45,7 @@ private:
     const TileOptions& options_;
     int64_t work_ = 0, priced_ = 0, count_ = 0;
     double unfused_seconds_ = 0;
-    std::vector<double> least_seconds_;  ///< by operator
+    std::vector<cost::Evaluator::Least> least_;  ///< by operator
     std::map<std::string, std::optional<SolvedKernel>> kernels_;
     std::set<std::string> kinds_;  ///< of these
 };

@@ -1,49 +1,11 @@
 #include "cost/evaluate.h"
 
-#include <memory>
-
 #include <gtest/gtest.h>
 
-#include "cost/measured_machine.h"
-#include "kernels/micro_kernels.h"
-#include "lowering/lower.h"
-#include "plan/constants.h"
+#include "cost/evaluated.h"
 
 namespace tessera::cost {
 namespace {
-
-/// The only block of a graph without symbols, every value in the arena.
-class Evaluated {
-public:
-    explicit Evaluated(const std::string& text)
-        : graph_(parse_graph(text, "test")), model_(tessera::testing::measured_machine()) {
-        verify(graph_, "test");
-        plan_.graph = graph_.name;
-        specialisation_.name = "all";
-        for (const Node& node : graph_.blocks.front().nodes)
-            for (const ValueId result : node.results) specialisation_.tensors[graph_[result].name] = {};
-        constants_ = plan::constant_section(graph_, plan_);
-        input_ = std::make_unique<lowering::LoweringInput>(
-            lowering::lowering_input(graph_, plan_, specialisation_, constants_));
-        links_ = lowering::block_links(*input_, graph_.blocks.front());
-        evaluator_ = std::make_unique<Evaluator>(*input_, links_, sizes_of(graph_, plan_, specialisation_),
-                                                 model_, size_t{3});
-    }
-
-    Evaluation operator()(const std::string& nest, std::vector<bool> is_tile) {
-        return (*evaluator_)(plan::parse_nest(nest, "test", kernels::micro_kernels()), is_tile);
-    }
-
-private:
-    Graph graph_;
-    CostModel model_;
-    plan::Plan plan_;
-    plan::SpecialisationPlan specialisation_;
-    plan::ConstantSection constants_;
-    std::unique_ptr<lowering::LoweringInput> input_;
-    lowering::BlockLinks links_;
-    std::unique_ptr<Evaluator> evaluator_;
-};
 
 const std::string kChain = R"(graph "chain"
 input A: f32[4096, 16]

@@ -6,7 +6,7 @@ namespace tessera::machine {
 namespace {
 
 TEST(PublishedModels, HaveNames) {
-    for (const std::string_view each : published_models()) {
+    for (const std::string& each : published_model_names()) {
         const auto model = find_published_model(each);
         ASSERT_TRUE(model.has_value());
         EXPECT_EQ(name(*model), each);
@@ -23,8 +23,8 @@ TEST(PublishedModels, AreTheFormulasOfTheirPapers) {
     EXPECT_EQ(times.compute, 2);
     EXPECT_EQ(times.alpha, 4);
     EXPECT_EQ(times.estimate, 48);
-    EXPECT_EQ(roofline_seconds(400, 1000, 200, 100), 10);
-    EXPECT_EQ(roofline_seconds(4000, 1000, 200, 100), 20);
+    EXPECT_EQ(roofline_seconds(400, 1000, {100, 200}), 10);
+    EXPECT_EQ(roofline_seconds(4000, 1000, {100, 200}), 20);
 }
 
 }  // namespace

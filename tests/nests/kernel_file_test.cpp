@@ -29,7 +29,7 @@ TEST(KernelFiles, HoldOperatorsAndWhatStandsBelow) {
     ASSERT_EQ(file.operators.size(), 2U);
     EXPECT_EQ(file.operators[1].definition.name, "e");
     EXPECT_EQ(file.visible, std::vector<std::string>{"C"});
-    EXPECT_EQ(file.machine, (MachineRates{1e9, 100, 3}));
+    EXPECT_EQ(file.machine, (machine::PeakRates{1e9, 100, 3}));
     EXPECT_EQ(file.nest, "m:4\n{ c\te }");
     EXPECT_FALSE(file.batch || file.multiple || file.capacity);
 }

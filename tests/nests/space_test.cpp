@@ -140,7 +140,8 @@ TEST(Spaces, AreSearchedExactly) {
                 if (!here.is_legal || cost.footprint(tiles) > space.capacity) return;
                 ++feasible;
                 const auto priced = [&](const SpaceCost& moved) {
-                    return model_times(moved.bytes, moved.flops, moved.units, space.machine).estimate;
+                    return machine::mcfuser_times(moved.bytes, moved.flops, moved.units, space.machine)
+                        .estimate;
                 };
                 best = std::min(best, priced(here));
                 if (!structure.is_deep()) return;
