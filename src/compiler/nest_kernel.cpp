@@ -1,9 +1,5 @@
 #include "compiler/nest_kernel.h"
 
-#include <algorithm>
-
-#include <fmt/format.h>
-
 #include "lowering/storage.h"
 #include "support/error.h"
 
@@ -39,44 +35,34 @@ DefinitionFile operator_of(const Graph& graph, const Node& node,
     return file;
 }
 
-std::string text_of(const Graph& graph, const plan::Nest& nest, bool is_outermost) {
+nests::WrittenNest with_units(const Graph& graph, const plan::Nest& nest) {
+    nests::WrittenNest written = nest::translated<nests::WrittenNest>(
+        nest, [](const plan::Nest&, const plan::LoopTile& loop) { return loop.iterator; },
+        [](const plan::Leaf& leaf) { return nest::WrittenOperator{leaf.node}; });
     const Definition& root = *node_of(graph, nest.root().node).definition();
-    std::string text;
-    bool is_unit = is_outermost;
-    for (const plan::LoopTile& loop : nest.loops) {
-        const int x = root.iterator(loop.iterator);
-        is_unit = is_unit && !root.iterators[static_cast<size_t>(x)].is_reduction;
-        text += fmt::format("{}:{}{} ", loop.iterator, loop.tile, is_unit ? "@unit" : "");
+    bool is_unit = true;
+    for (nests::WrittenNest::Loop& loop : written.loops) {
+        is_unit = is_unit && !root.iterators[static_cast<size_t>(root.iterator(loop.iterator))].is_reduction;
+        loop.bind = is_unit ? nest::Bind::kUnit : nest::Bind::kSerial;
     }
-    text += "{ ";
-    for (const auto& child : nest.items) {
-        if (const auto* inner = std::get_if<plan::Nest>(&child))
-            text += text_of(graph, *inner, false) + " ";
-        else
-            text += std::get<plan::Leaf>(child).node + " ";
-    }
-    return text + "}";
+    return written;
 }
 
 }  // namespace
 
-nests::KernelFile nest_kernel(const Graph& graph, const plan::Nest& nest,
-                              const std::map<std::string, int64_t>& symbols,
-                              const std::set<std::string>& tiles) {
+NestKernel nest_kernel(const Graph& graph, const plan::Nest& nest,
+                       const std::map<std::string, int64_t>& symbols, const std::set<std::string>& tiles) {
     nests::KernelFile file;
     file.where = nest.root().node;
+    std::vector<std::string> visible;
     for (const plan::Leaf* leaf : plan::leaves(nest)) {
         const Node& node = node_of(graph, leaf->node);
         file.operators.push_back(operator_of(graph, node, symbols));
         if (leaf == &nest.root()) continue;
         for (const ValueId result : node.results)
-            if (!tiles.contains(graph[result].name)) {
-                if (!file.visible) file.visible.emplace();
-                file.visible->push_back(graph[result].name);
-            }
+            if (!tiles.contains(graph[result].name)) visible.push_back(graph[result].name);
     }
-    file.nest = text_of(graph, nest, true);
-    return file;
+    return {nests::make_kernel(file), std::move(visible), with_units(graph, nest)};
 }
 
 }  // namespace tessera::compiler

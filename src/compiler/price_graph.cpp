@@ -149,13 +149,15 @@ private:
         double weights = 0;
         try {
             for (const cost::WeightedSizes& point : cost::sizes_of(graph, plan, *runs)) {
-                const nests::KernelFile file = nest_kernel(graph, price.nest, point.symbols, tiles);
-                const nests::Kernel kernel = nests::make_kernel(file);
-                const std::vector<std::string> visible = file.visible.value_or(std::vector<std::string>{});
-                const nests::Verdict verdict = nests::derive_facts(kernel, *file.nest, visible, rates());
+                const NestKernel found = nest_kernel(graph, price.nest, point.symbols, tiles);
+                const auto nest = nests::build_nest(found.kernel, found.nest, found.visible);
+                if (const auto* illegal = std::get_if<nests::Illegal>(&nest)) return illegal->reason;
+                const nests::Verdict verdict =
+                    nests::derive_facts(found.kernel, std::get<nests::Nest>(nest), rates());
                 if (const auto* illegal = std::get_if<nests::Illegal>(&verdict)) return illegal->reason;
-                const nests::PublishedPrice here = nests::price_published(
-                    *cost_, std::get<nests::NestFacts>(verdict), nests::least_work(kernel, visible), rates());
+                const nests::PublishedPrice here =
+                    nests::price_published(*cost_, std::get<nests::NestFacts>(verdict),
+                                           nests::least_work(found.kernel, found.visible), rates());
                 mean.seconds += point.weight * here.seconds;
                 mean.memory += point.weight * here.memory;
                 mean.compute += point.weight * here.compute;

@@ -67,7 +67,7 @@ public:
             at.push_back(lowering::to_index(c, scope_.node, iterators, scope_.storage));
         const lowering::LaneAddress split = lowering::split_lanes(
             scope_.storage.locate_part(lowering::value_of(scope_.node, tensor), at, worker()), scope_.node,
-            result.name);
+            result.name, false);
         return loaded(split.address, split.stride);
     }
 

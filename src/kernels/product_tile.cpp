@@ -105,11 +105,13 @@ movement::Address TileAddress::start() const {
 ProductTile surrounding(const lowering::LeafScope& scope, const ProductIterators& iterators) {
     const Definition& definition = *scope.node.definition();
     if (definition.where && !lowering::readers_imply_predicate(scope.node, scope.kernel, scope.storage)) {
-        throw lowering::Refused(
-            scope.node.name, std::string(scope.leaf.kernel->name),
-            "computes where the predicate does not hold too, and not every reader is in the kernel "
-            "and skips that",
-            "fuse it with its reader, or use the micro-kernel loops");
+        throw lowering::Refused(lowering::Refusal{
+            .where = scope.node.name,
+            .entity = std::string(scope.leaf.kernel->name),
+            .problem = "computes where the predicate does not hold too, and not every reader is in the kernel "
+                       "and skips that",
+            .advice = "fuse it with its reader, or use the micro-kernel loops",
+            .is_of_all_tiles = true});
     }
     std::vector<int> others;
     bool has_reduction = false;

@@ -250,10 +250,6 @@ private:
         return body;
     }
 
-    bool is_tile(ValueId value) const {
-        return storage_.plan_of(storage_.base(value)).place == plan::Place::kTile;
-    }
-
     /// Whether the loops over a nest's root may leave out iterations for which its predicate does not hold:
     /// their elements are set already, are kept, or are never seen.
     bool may_skip(const Node& node) const {
@@ -261,7 +257,7 @@ private:
         const Definition& definition = *node.definition();
         const int result = definition.results().front();
         if (definition.tensors[static_cast<size_t>(result)].role == Role::kUpdate) return true;
-        if (definition.monoid == Monoid::kNone && !is_tile(value_of(node, result))) return true;  // fill_gaps
+        if (definition.monoid == Monoid::kNone && !storage_.is_tile(value_of(node, result))) return true;  // fill_gaps
         return readers_imply_predicate(node, nodes_, storage_);
     }
 

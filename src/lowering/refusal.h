@@ -13,22 +13,29 @@ struct Refusal {
     std::string entity;  ///< a value, iterator or parameter; may be empty
     std::string problem;
     std::string advice;
+    /// It holds whatever the sizes of the tiles are, and the other operators' micro-kernels.
+    bool is_of_all_tiles = false;
 
     /// In one line, as an Error says it.
     std::string text() const { return error().what(); }
     Error error() const { return {where, entity, problem, advice}; }
 };
 
-/// The same words as a value.
-inline Refusal as_refusal(const Error& error) {
-    return {error.where, error.entity, error.problem, error.advice};
-}
-
 /// Leaves a leaf that has no calls, or an expression that has no address; `lowered_kernel` makes a Refusal of
 /// it.
 struct Refused : Error {
     using Error::Error;
-    Refused(const Refusal& why) : Error(why.error()) {}  // NOLINT: a refusal is what is thrown
+    Refused(const Refusal& why)  // NOLINT: a refusal is what is thrown
+        : Error(why.error()), is_of_all_tiles(why.is_of_all_tiles) {}
+    bool is_of_all_tiles = false;
 };
+
+/// The same words as a value.
+inline Refusal as_refusal(const Error& error) {
+    return {error.where, error.entity, error.problem, error.advice};
+}
+inline Refusal as_refusal(const Refused& refused) {
+    return {refused.where, refused.entity, refused.problem, refused.advice, refused.is_of_all_tiles};
+}
 
 }  // namespace tessera::lowering

@@ -238,6 +238,10 @@ Resolved Storage::resolve(ValueId value, std::vector<movement::Index> coordinate
     }
 }
 
+bool Storage::is_tile(ValueId value) const {
+    return plan_of(base(value)).place == plan::Place::kTile;
+}
+
 ValueId Storage::base(ValueId value) const {
     std::vector<ValueId> passed;
     ValueId at = value;

@@ -59,6 +59,7 @@ public:
     /// Follows views (their access maps are composed) and in-place results.
     Resolved resolve(ValueId value, std::vector<movement::Index> coordinates) const;
     ValueId base(ValueId value) const;
+    bool is_tile(ValueId value) const;  ///< only tiles of it exist
     /// The value whose storage this one takes over, view or not; itself if it takes over none.
     ValueId replaced(ValueId value) const;
     /// The element at these coordinates. The buffer becomes one of the kernel's.

@@ -101,11 +101,17 @@ movement::ValuePtr integer_value(const movement::Index& value, const Node& node)
 
 }  // namespace
 
-LaneAddress split_lanes(const movement::Address& address, const Node& node, const std::string& what) {
+LaneAddress split_lanes(const movement::Address& address, const Node& node, const std::string& what,
+                        bool is_tile) {
     const auto stride = address.offset.coefficient(kLane);
     if (!stride) {
-        throw Refused(node.name, what, fmt::format("its lanes lie irregularly, at {}", address.offset.text()),
-                      "choose another iterator for the lanes, fewer lanes, or another layout");
+        throw Refused(Refusal{
+            .where = node.name,
+            .entity = what,
+            .problem = fmt::format("its lanes lie irregularly, at {}", address.offset.text()),
+            .advice = "choose another iterator for the lanes, fewer lanes, or another layout",
+            // A symbolic stride is the layout's; quotients and rests depend on where a tile begins.
+            .is_of_all_tiles = !is_tile && address.offset.uses_in_products(kLane)});
     }
     return {{address.buffer, address.offset.substitute(kLane, movement::Index(0)), address.element}, *stride};
 }
@@ -148,7 +154,8 @@ movement::ValuePtr to_value(const ExprPtr& expr, const ValueScope& scope) {
         }
         if (load.guards.empty()) load.outside = 0;
         const LaneAddress split =
-            split_lanes(scope.storage.locate(value, at, false), scope.node, tensor.name);
+            split_lanes(scope.storage.locate(value, at, false), scope.node, tensor.name,
+                        scope.storage.is_tile(value));
         load.from = split.address;
         load.lane_stride = split.stride;
         return std::make_shared<const movement::ValueExpr>(movement::ValueExpr{std::move(load)});
@@ -180,8 +187,9 @@ LaneAddress result_address(int tensor, bool is_written, const ValueScope& scope)
     const TensorDecl& result = scope.node.definition()->tensors[static_cast<size_t>(tensor)];
     std::vector<movement::Index> at;
     for (const ExprPtr& c : result.map) at.push_back(to_index(c, scope.node, scope.iterators, scope.storage));
-    return split_lanes(scope.storage.locate(value_of(scope.node, tensor), at, is_written), scope.node,
-                       result.name);
+    const ValueId value = value_of(scope.node, tensor);
+    return split_lanes(scope.storage.locate(value, at, is_written), scope.node, result.name,
+                       scope.storage.is_tile(value));
 }
 
 }  // namespace

@@ -29,13 +29,15 @@ movement::Store store_to(int tensor, movement::ValuePtr value, const ValueScope&
 /// The element that a result has so far.
 movement::ValuePtr load_result(int tensor, const ValueScope& scope);
 
-/// An address at lane 0, and how far apart the lanes lie. @throws Error naming `what` if they lie
-/// irregularly.
+/// An address at lane 0, and how far apart the lanes lie.
 struct LaneAddress {
     movement::Address address;
     int64_t stride;
 };
-LaneAddress split_lanes(const movement::Address& address, const Node& node, const std::string& what);
+/// @param is_tile only tiles of the value exist, whose sizes are strides
+/// @throws Refused naming `what` if the lanes lie irregularly
+LaneAddress split_lanes(const movement::Address& address, const Node& node, const std::string& what,
+                        bool is_tile);
 
 /// Whether the value has lanes.
 bool has_lanes(const movement::ValueExpr& value);

@@ -171,6 +171,16 @@ bool Index::uses(const std::string& variable) const {
     });
 }
 
+bool Index::uses_in_products(const std::string& variable) const {
+    return std::ranges::all_of(terms_, [&](const Term& term) {
+        if (term.atom->kind == AtomKind::kVariable) return true;
+        return std::ranges::all_of(term.atom->arguments, [&](const Index& argument) {
+            return !argument.uses(variable) ||
+                   (term.atom->kind == AtomKind::kProduct && argument.uses_in_products(variable));
+        });
+    });
+}
+
 std::optional<int64_t> Index::coefficient(const std::string& variable) const {
     int64_t result = 0;
     for (const Term& term : terms_) {

@@ -267,6 +267,11 @@ std::variant<Nest, Illegal> parse_nest(const Kernel& kernel, std::string_view te
     });
 }
 
+std::variant<Nest, Illegal> build_nest(const Kernel& kernel, const WrittenNest& written,
+                                       const std::vector<std::string>& visible) {
+    return or_illegal([&] { return NestBuilder(kernel, nullptr).run(written, visible); });
+}
+
 std::variant<Nest, Illegal> parse_nest(const Kernel& kernel, std::string_view text,
                                        const LevelMachine& machine) {
     return or_illegal([&] {

@@ -102,7 +102,9 @@ std::variant<Nest, Illegal> parse_nest(const Kernel& kernel, std::string_view te
 /// Reads a nest that places tensors in the levels of a machine, such as `m:8 { load A @L2; k:4 { c } }`.
 std::variant<Nest, Illegal> parse_nest(const Kernel& kernel, std::string_view text,
                                        const LevelMachine& machine);
-/// @pre nothing in it is open
+/// The same without a text. @pre nothing in it is open
+std::variant<Nest, Illegal> build_nest(const Kernel& kernel, const WrittenNest& written,
+                                       const std::vector<std::string>& visible = {});
 std::variant<Nest, Illegal> build_nest(const Kernel& kernel, const WrittenNest& written,
                                        const LevelMachine& machine);
 

@@ -54,8 +54,8 @@ public:
           evaluator_(input_, links_, cost::sizes_of(input.graph, input.plan, plain_), *options.costs,
                      level_of_constants(options), options.published),
           context_{links_, evaluator_, {}, {}, {}, {}, {}} {
-        context_.lowers = [this](const auto& nest, const auto& leaves, const auto& is_tile) {
-            return lowers(nest, leaves, is_tile);
+        context_.why_not_lowered = [this](const auto& nest, const auto& leaves, const auto& is_tile) {
+            return why_not_lowered(nest, leaves, is_tile);
         };
         for (const lowering::BlockLinks::Operator& op : links_.operators) {
             const Node& node = *op.node;
@@ -181,14 +181,11 @@ private:
     bool do_lower(const schedule::Schedule& schedule) {
         bool all = true;
         for (const schedule::SolvedKernel& kernel : schedule.kernels) {
-            if (lowers(kernel.nest, kernel.leaves, schedule::tiles_of(context_, kernel.nest))) continue;
+            if (!why_not_lowered(kernel.nest, kernel.leaves, schedule::tiles_of(context_, kernel.nest)))
+                continue;
             all = !context_.illegal.insert(schedule::text(context_, kernel.nest)).second && all;
         }
         return all;
-    }
-
-    bool lowers(const NumberedNest& nest, const std::vector<int>& leaves, const std::vector<bool>& is_tile) {
-        return !why_not_lowered(nest, leaves, is_tile).has_value();
     }
 
     std::optional<lowering::Refusal> why_not_lowered(const NumberedNest& nest, const std::vector<int>& leaves,

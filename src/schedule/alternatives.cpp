@@ -43,9 +43,12 @@ public:
     explicit Lowered(BlockContext& block) : block_(block) {}
 
     bool operator()(const Alternative& alternative) {
-        return !block_.lowers || std::ranges::all_of(alternative.kernels, [&](const SolvedKernel& kernel) {
+        if (!block_.why_not_lowered) return true;
+        return std::ranges::all_of(alternative.kernels, [&](const SolvedKernel& kernel) {
             const auto [at, is_new] = known_.emplace(key_of(block_, kernel), false);
-            if (is_new) at->second = block_.lowers(kernel.nest, kernel.leaves, tiles_of(block_, kernel.nest));
+            if (is_new)
+                at->second =
+                    !block_.why_not_lowered(kernel.nest, kernel.leaves, tiles_of(block_, kernel.nest));
             return at->second;
         });
     }

@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "cost/evaluate.h"
+#include "lowering/refusal.h"
 #include "lowering/tiled_kernel.h"
 #include "schedule/cheapest_leaf.h"
 #include "schedule/leaf_memo.h"
@@ -43,12 +45,13 @@ struct BlockContext {
     KnownKernels* known = nullptr;  ///< with kinds: kernels that were solved for this block or others
     /// A leaf of each operator that lowers wherever any does.
     std::vector<int> plain_leaves = {};
-    /// Whether the nest lowers with these leaves, some of its results being tiles: whether micro-kernels find
-    /// their strides, beyond `lowering::why_illegal`. All do without it.
-    std::function<bool(const lowering::NumberedNest& nest, const std::vector<int>& leaves,
-                       const std::vector<bool>& is_tile)>
-        lowers = {};
-    LeafMemo memo = LeafMemo(evaluator);  ///< what `lowers` has said
+    /// Why the nest does not lower with these leaves, some of its results being tiles: whether micro-kernels
+    /// find their strides, beyond `lowering::why_illegal`. All do without it.
+    std::function<std::optional<lowering::Refusal>(const lowering::NumberedNest& nest,
+                                                   const std::vector<int>& leaves,
+                                                   const std::vector<bool>& is_tile)>
+        why_not_lowered = {};
+    LeafMemo memo = LeafMemo(evaluator);  ///< what `why_not_lowered` has said
     CheapestLeaves cheapest = {};
     /// Kernels that do not lower although each of their leaves does in such a part.
     std::set<std::string> illegal = {};

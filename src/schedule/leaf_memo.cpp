@@ -62,13 +62,14 @@ LeafMemo::Kind LeafMemo::without_sizes(const Kind& kind) {
 
 bool LeafMemo::OfKind::has_refused(int leaf) const {
     if (record_ && record_->refused.contains(leaf)) return true;
+    const int family = memo_.evaluator_.family(leaf);
+    if (of_all_sizes_ && of_all_sizes_->refused.contains(family)) return true;
     // A tile that a streaming softmax folds has a largest size.
     if (is_folded_ && !memo_.evaluator_.leaf(leaf).kernel->product.n) return false;
     const auto is_enough = [&](const std::map<int, int>& refusals, int enough) {
-        const auto found = refusals.find(memo_.evaluator_.family(leaf));
+        const auto found = refusals.find(family);
         return found != refusals.end() && found->second >= enough;
     };
-    const int family = memo_.evaluator_.family(leaf);
     if (record_ && !record_->accepted_families.contains(family) &&
         is_enough(record_->refusals_of_family, kEnoughLeaves))
         return true;
@@ -83,10 +84,11 @@ LeafMemo::OfKind LeafMemo::of(const Kind& kind) const {
             of_all_sizes == of_all_sizes_.end() ? nullptr : &of_all_sizes->second, kind[1] != 0};
 }
 
-void LeafMemo::refuse(const Kind& kind, int leaf) {
+void LeafMemo::refuse(const Kind& kind, int leaf, bool is_of_all_tiles) {
     Record& record = records_[kind];
-    if (!record.refused.insert(leaf).second) return;
     const int family = evaluator_.family(leaf);
+    if (is_of_all_tiles) of_all_sizes_[without_sizes(kind)].refused.insert(family);
+    if (!record.refused.insert(leaf).second) return;
     if (++record.refusals_of_family[family] == kEnoughLeaves)
         ++of_all_sizes_[without_sizes(kind)].refusals[family];
 }

@@ -29,7 +29,9 @@ public:
     /// What is known of a kind of parts.
     class OfKind;
     OfKind of(const Kind& kind) const;
-    void refuse(const Kind& kind, int leaf);
+    /// @param is_of_all_tiles the refusal says so: the leaf's family is refused in all parts that differ in
+    /// tile sizes alone
+    void refuse(const Kind& kind, int leaf, bool is_of_all_tiles = false);
     void accept(const Kind& kind, int leaf);
 
 private:
@@ -42,6 +44,7 @@ private:
     /// in tile sizes alone.
     struct Family {
         std::map<int, int> refusals;  ///< number of kinds
+        std::set<int> refused;        ///< by refusals that say so
         std::set<int> accepted;
     };
     static Kind without_sizes(const Kind& kind);

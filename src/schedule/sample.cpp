@@ -90,7 +90,8 @@ private:
             if (is_product_in_loops(block_, tiled, at, leaf))
                 in_loops += block_.evaluator.compute(block_.evaluator.part(tiled, at), leaf);
         }
-        if (block_.lowers && !block_.lowers(solved.nest, solved.leaves, is_tile)) return std::nullopt;
+        if (block_.why_not_lowered && block_.why_not_lowered(solved.nest, solved.leaves, is_tile))
+            return std::nullopt;
         solved.cost = block_.evaluator(tiled, solved.leaves, is_tile);
         int64_t work = 0;
         if (block_.evaluator.workers() > 1)

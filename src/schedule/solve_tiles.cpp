@@ -54,7 +54,7 @@ public:
             if (has_refused(*best, tiled)) {
                 least_ = kInfinite;
                 price(*best, tiled);
-            } else if (lowers(*best, tiled)) {
+            } else if (const auto refusal = why_not_lowered(*best, tiled); !refusal) {
                 if (is_proved || best->has_neighbours) {
                     best_ones.push_back({best->nest, best->leaves, best->cost, best->seconds, is_proved});
                     if (best_ones.size() == most) return best_ones;
@@ -63,7 +63,7 @@ public:
                     best->has_neighbours = true;
                     try_neighbours(best->sizes);
                 }
-            } else if (!learn_from(*best, tiled)) {
+            } else if (!learn_from(*best, tiled, *refusal)) {
                 ++refused;
                 take_out(*best);
             }
@@ -271,21 +271,32 @@ private:
     }
 
     /// Not asked again where each leaf has lowered in a part of this kind.
-    bool lowers(const Found& found, const TiledKernel& tiled) {
-        if (!block_.lowers) return true;
-        if (block_.illegal.contains(text(block_, found.nest))) return false;
+    std::optional<lowering::Refusal> why_not_lowered(const Found& found, const TiledKernel& tiled) {
+        if (!block_.why_not_lowered) return std::nullopt;
+        if (block_.illegal.contains(text(block_, found.nest))) return lowering::Refusal{};
         bool is_known = true;
         for (size_t i = 0; i < found.leaves.size() && is_known; ++i)
             is_known = block_.memo.of(kind_of(tiled, i)).has_accepted(found.leaves[i]);
-        if (is_known) return true;
-        if (!block_.lowers(found.nest, found.leaves, is_tile_)) return false;
+        if (is_known) return std::nullopt;
+        if (auto refusal = block_.why_not_lowered(found.nest, found.leaves, is_tile_)) return refusal;
         for (size_t i = 0; i < found.leaves.size(); ++i)
             block_.memo.accept(kind_of(tiled, i), found.leaves[i]);
-        return true;
+        return std::nullopt;
     }
 
-    /// Remembers leaves that do not lower beside plain leaves of the others. @return false if all do
-    bool learn_from(const Found& found, const TiledKernel& tiled) {
+    const std::string& name_of(const TiledKernel& tiled, size_t at) const {
+        return block_.links.operators[static_cast<size_t>(tiled.operators[at].op)].node->name;
+    }
+
+    /// Remembers the leaf that the refusal holds for, whatever the others are; else those that do not lower
+    /// beside plain leaves of the others. @return false if all do
+    bool learn_from(const Found& found, const TiledKernel& tiled, const lowering::Refusal& refusal) {
+        for (size_t i = 0; refusal.is_of_all_tiles && i < found.leaves.size(); ++i) {
+            if (name_of(tiled, i) != refusal.where) continue;
+            block_.memo.refuse(kind_of(tiled, i), found.leaves[i], true);
+            block_.cheapest.clear();
+            return true;
+        }
         std::vector<int> plain = found.leaves;
         for (size_t i = 0; i < plain.size(); ++i)
             if (!is_folded_in_parts(block_.links, tiled, i))
@@ -295,7 +306,7 @@ private:
         const auto try_leaf = [&](size_t i) {
             std::vector<int> leaves = plain;
             leaves[i] = found.leaves[i];
-            if (block_.lowers(found.nest, leaves, is_tile_)) return;
+            if (!block_.why_not_lowered(found.nest, leaves, is_tile_)) return;
             has_learned = true;
             block_.memo.refuse(kind_of(tiled, i), found.leaves[i]);
         };
