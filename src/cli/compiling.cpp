@@ -164,7 +164,7 @@ void prepare_host(const CompileFlags& flags, bool is_quiet, const Environment& e
     measure_once(environment);
     if (is_quiet) return;
     const machine::Machine host = host_machine(environment);
-    if (host.memory.back().read_bandwidth.empty()) {
+    if (host.measured_with.empty()) {
         note("this machine has not been measured; `tessera machine --measure` does it once");
     } else if (cost::is_measured(host) && !is_up_to_date(host, environment)) {
         note(

@@ -7,7 +7,7 @@
 namespace tessera::compiler {
 
 /// The search for layouts that compiling does with this effort: a multiple of the default's limits. The
-/// arguments must outlive the result. @pre planner.costs; effort > 0
+/// arguments must outlive the result. @pre effort > 0
 layouts::SearchOptions layout_search_options(const Graph& graph, const plan::Plan& initial,
                                              const planner::PlannerOptions& planner, int64_t effort);
 

@@ -108,8 +108,9 @@ ProductTile surrounding(const lowering::LeafScope& scope, const ProductIterators
         throw lowering::Refused(lowering::Refusal{
             .where = scope.node.name,
             .entity = std::string(scope.leaf.kernel->name),
-            .problem = "computes where the predicate does not hold too, and not every reader is in the kernel "
-                       "and skips that",
+            .problem =
+                "computes where the predicate does not hold too, and not every reader is in the kernel "
+                "and skips that",
             .advice = "fuse it with its reader, or use the micro-kernel loops",
             .is_of_all_tiles = true});
     }

@@ -44,7 +44,6 @@ FormCost cheapest(const LoneOperator& alone, const planner::PlannerOptions& opti
 
 FormCosts by_kernels(const Graph& graph, const plan::Plan& initial,
                      const plan::SpecialisationPlan& specialisation, const planner::PlannerOptions& options) {
-    TESSERA_CHECK(options.costs);
     return [&](const egraph::Operator& op, std::span<const Operand> operands) {
         return cheapest(LoneOperator(op, operands, graph, initial, specialisation), options);
     };

@@ -27,7 +27,7 @@ using FormCosts = std::function<FormCost(const egraph::Operator&, std::span<cons
 // The arguments of both must outlive the returned functions. The specialisation is one of the initial plan.
 
 /// Costs by the existing micro-kernels: the cheapest by the machine's measurements among those under which a
-/// kernel of this operator alone lowers. @pre options.costs
+/// kernel of this operator alone lowers.
 FormCosts by_kernels(const Graph& graph, const plan::Plan& initial,
                      const plan::SpecialisationPlan& specialisation, const planner::PlannerOptions& options);
 

@@ -6,7 +6,7 @@ namespace tessera::layouts {
 
 /// The search during compilation: by the existing micro-kernels. The layouts that the default planner would
 /// store are offered too, so that the choice never costs more than the default by the same costs.
-/// @pre options.costs; the graph is decomposed and verified
+/// @pre the graph is decomposed and verified
 SearchOptions compiling_options(const Graph& graph, const plan::Plan& initial,
                                 const planner::PlannerOptions& options);
 

@@ -257,7 +257,8 @@ private:
         const Definition& definition = *node.definition();
         const int result = definition.results().front();
         if (definition.tensors[static_cast<size_t>(result)].role == Role::kUpdate) return true;
-        if (definition.monoid == Monoid::kNone && !storage_.is_tile(value_of(node, result))) return true;  // fill_gaps
+        if (definition.monoid == Monoid::kNone && !storage_.is_tile(value_of(node, result)))
+            return true;  // fill_gaps
         return readers_imply_predicate(node, nodes_, storage_);
     }
 

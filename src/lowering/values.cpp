@@ -105,13 +105,13 @@ LaneAddress split_lanes(const movement::Address& address, const Node& node, cons
                         bool is_tile) {
     const auto stride = address.offset.coefficient(kLane);
     if (!stride) {
-        throw Refused(Refusal{
-            .where = node.name,
-            .entity = what,
-            .problem = fmt::format("its lanes lie irregularly, at {}", address.offset.text()),
-            .advice = "choose another iterator for the lanes, fewer lanes, or another layout",
-            // A symbolic stride is the layout's; quotients and rests depend on where a tile begins.
-            .is_of_all_tiles = !is_tile && address.offset.uses_in_products(kLane)});
+        throw Refused(
+            Refusal{.where = node.name,
+                    .entity = what,
+                    .problem = fmt::format("its lanes lie irregularly, at {}", address.offset.text()),
+                    .advice = "choose another iterator for the lanes, fewer lanes, or another layout",
+                    // A symbolic stride is the layout's; quotients and rests depend on where a tile begins.
+                    .is_of_all_tiles = !is_tile && address.offset.uses_in_products(kLane)});
     }
     return {{address.buffer, address.offset.substitute(kLane, movement::Index(0)), address.element}, *stride};
 }
@@ -153,9 +153,8 @@ movement::ValuePtr to_value(const ExprPtr& expr, const ValueScope& scope) {
             load.guards.push_back({at.back(), extents[axis]});
         }
         if (load.guards.empty()) load.outside = 0;
-        const LaneAddress split =
-            split_lanes(scope.storage.locate(value, at, false), scope.node, tensor.name,
-                        scope.storage.is_tile(value));
+        const LaneAddress split = split_lanes(scope.storage.locate(value, at, false), scope.node, tensor.name,
+                                              scope.storage.is_tile(value));
         load.from = split.address;
         load.lane_stride = split.stride;
         return std::make_shared<const movement::ValueExpr>(movement::ValueExpr{std::move(load)});

@@ -97,12 +97,23 @@ plan::StatedKernel row_chain(const Block& block) {
     return chain;
 }
 
+machine::Machine without_measurements(machine::Machine machine) {
+    for (machine::MemoryLevel& level : machine.memory) {
+        level.read_bandwidth.clear();
+        level.latency_seconds.reset();
+    }
+    for (machine::ComputeUnit& unit : machine.units) unit.peaks.clear();
+    machine.barriers.clear();
+    machine.micro_kernels.clear();
+    return machine;
+}
+
 }  // namespace
 
 std::vector<KernelCase> kernel_cases(const std::vector<KernelSubject>& subjects,
                                      const machine::Machine& machine) {
-    planner::PlannerOptions of_machine = compiler::planner_options(machine, 1);
-    of_machine.costs = nullptr;  // new measurements must not depend on old ones
+    // New measurements must not depend on old ones.
+    const planner::PlannerOptions of_machine = compiler::planner_options(without_measurements(machine), 1);
     std::vector<KernelCase> cases;
     const auto add = [&](size_t subject, std::optional<KernelCase> found) {
         if (!found) return false;

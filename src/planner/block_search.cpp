@@ -250,14 +250,13 @@ private:
 BlockSchedule search_block(const lowering::LoweringInput& input, const BlockView& view,
                            const std::set<const Node*>& alone, const PlannerOptions& options,
                            schedule::KnownKernels& known) {
-    TESSERA_CHECK(options.costs);
     return BlockSearch(input, view, alone, options, known).run();
 }
 
 std::vector<std::variant<StatedPrice, StatedRefusal>> price_in_block(
     const lowering::LoweringInput& input, const BlockView& view, std::span<const plan::StatedKernel> kernels,
     const PlannerOptions& options) {
-    TESSERA_CHECK(options.costs && options.stated.empty());
+    TESSERA_CHECK(options.stated.empty());
     schedule::KnownKernels known;
     BlockSearch block(input, view, {}, options, known);
     std::vector<std::variant<StatedPrice, StatedRefusal>> verdicts;

@@ -301,8 +301,7 @@ plan::Plan initial_plan(const Graph& graph, const PlannerOptions& options) {
 }
 
 CompletedPlan completed_plan(const Graph& graph, plan::Plan plan, const PlannerOptions& options) {
-    const PlannerOptions with_costs = priced(options);
-    auto all = of_specialisations(graph, plan, with_costs,
+    auto all = of_specialisations(graph, plan, options,
                                   [](SpecialisationPlanner& planner) { return planner.run(); });
     for (size_t at = 0; at < all.size(); ++at) {
         SearchedSpecialisation& searched = *all[at];
@@ -326,30 +325,27 @@ LoweredPlan expected(CompletedPlan completed) {
 
 Alternatives alternatives(const Graph& graph, const plan::Plan& plan, const std::string& block,
                           const PlannerOptions& options) {
-    auto all = of_specialisations(graph, plan, priced(options), [&](SpecialisationPlanner& planner) {
-        return planner.alternatives(block);
-    });
+    auto all = of_specialisations(
+        graph, plan, options, [&](SpecialisationPlanner& planner) { return planner.alternatives(block); });
     return *std::move(all.front());
 }
 
 std::vector<StatedVerdict> price_stated(const Graph& graph, const plan::Plan& plan,
                                         const std::vector<plan::StatedKernel>& kernels,
                                         const PlannerOptions& options) {
-    const PlannerOptions with_costs = priced(options);
     std::vector<StatedVerdict> all;
-    for (auto& here : of_specialisations(graph, plan, with_costs, [&](SpecialisationPlanner& planner) {
-             return planner.prices(kernels);
-         }))
+    for (auto& here : of_specialisations(
+             graph, plan, options, [&](SpecialisationPlanner& planner) { return planner.prices(kernels); }))
         std::ranges::move(*here, std::back_inserter(all));
     return all;
 }
 
 std::set<const Node*> fused_operators(const Graph& graph, const plan::Plan& plan,
                                       const PlannerOptions& options) {
-    PlannerOptions with_costs = priced(options);
-    with_costs.structures /= kLessForLayouts;
+    PlannerOptions less = options;
+    less.structures /= kLessForLayouts;
     std::set<const Node*> fused;
-    const auto all = of_specialisations(graph, plan, with_costs,
+    const auto all = of_specialisations(graph, plan, less,
                                         [](SpecialisationPlanner& planner) { return planner.groups(); });
     for (const auto& groups : all)
         for (const Group& group : *groups)

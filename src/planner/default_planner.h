@@ -47,8 +47,7 @@ struct PlannerOptions {
     /// Limit for each part of a block that has two states (keys and values), in the specialisation that runs
     /// most, which computes one token. It is exceeded only where no other division is possible.
     int64_t barriers_of_a_layer = 5;
-    std::shared_ptr<const cost::CostModel> costs;  ///< null: those of a usual machine
-    std::optional<double> barrier_seconds = {};    ///< of the usual machine
+    std::shared_ptr<const cost::CostModel> costs;  ///< on the machine; not null
     /// Prices kernels in the search of what shares one, its loops and tiles. Work is divided by the planner's
     /// own costs.
     std::optional<machine::PublishedModel> published = {};

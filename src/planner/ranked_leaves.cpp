@@ -67,8 +67,7 @@ std::vector<plan::Leaf> ranked_leaves(cost::PricedBlock& block, const Graph& gra
                                       const plan::SpecialisationPlan& specialisation,
                                       const PlannerOptions& options) {
     const bool is_packed = has_packed_values(graph, node, specialisation);
-    if (!options.costs || (!options.costs->is_measured() && !is_packed))
-        return leaf_candidates(node, specialisation, options);
+    if (!options.costs->is_measured() && !is_packed) return leaf_candidates(node, specialisation, options);
     std::vector<TimedLeaf> candidates = timed_leaves(block, node, specialisation, options);
     const auto unranked =
         std::stable_partition(candidates.begin(), candidates.end(),

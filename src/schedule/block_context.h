@@ -47,9 +47,8 @@ struct BlockContext {
     std::vector<int> plain_leaves = {};
     /// Why the nest does not lower with these leaves, some of its results being tiles: whether micro-kernels
     /// find their strides, beyond `lowering::why_illegal`. All do without it.
-    std::function<std::optional<lowering::Refusal>(const lowering::NumberedNest& nest,
-                                                   const std::vector<int>& leaves,
-                                                   const std::vector<bool>& is_tile)>
+    std::function<std::optional<lowering::Refusal>(
+        const lowering::NumberedNest& nest, const std::vector<int>& leaves, const std::vector<bool>& is_tile)>
         why_not_lowered = {};
     LeafMemo memo = LeafMemo(evaluator);  ///< what `why_not_lowered` has said
     CheapestLeaves cheapest = {};

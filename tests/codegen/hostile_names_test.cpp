@@ -9,6 +9,7 @@
 #include "codegen/compiled_plans.h"
 #include "codegen/cpp/emit.h"
 #include "planner/default_planner.h"
+#include "planner/usual_machine.h"
 
 namespace tessera::testing {
 namespace {
@@ -159,6 +160,7 @@ TEST(HostileNames, OfGraphsComputeTheSame) {
         verify(graph, "renamed");
         planner::PlannerOptions options{.machine = "test", .lanes = lanes, .vector_registers = 32};
         options.workers = first % 2 == 0 ? 1 : 2;
+        options = testing::on_usual_machine(options);
         compiled.add(graph, planner::complete_plan(graph, planner::initial_plan(graph, options), options));
     }
     compiled.compile();
@@ -200,7 +202,8 @@ output $, Y
                                          .c_str(),
                                      name));
         verify(graphs.back(), name);
-        const planner::PlannerOptions options{.machine = "test", .lanes = lanes, .vector_registers = 32};
+        const planner::PlannerOptions options =
+            testing::on_usual_machine({.machine = "test", .lanes = lanes, .vector_registers = 32});
         compiled.add(graphs.back(), planner::default_plan(graphs.back(), options));
     }
     compiled.compile();

@@ -8,6 +8,7 @@
 #include "kernels/micro_kernels.h"
 #include "plan/copies.h"
 #include "planner/default_planner.h"
+#include "planner/usual_machine.h"
 #include "planner/verify_plan.h"
 
 namespace tessera::testing {
@@ -57,7 +58,7 @@ TEST(Loads, ComputeWhatTheInterpreterDoes) {
             nests.push_back(nest);
             const auto stated = plan::parse_stated_kernels(fmt::format("[[kernel]]\nnest = \"{}\"\n", nest),
                                                            "test", kernels::micro_kernels());
-            planner::PlannerOptions options{.machine = "test", .lanes = lanes};
+            planner::PlannerOptions options = testing::on_usual_machine({.machine = "test", .lanes = lanes});
             const plan::Plan initial =
                 planner::with_loads(graphs.back(), planner::initial_plan(graphs.back(), options), stated);
             options.stated = stated;

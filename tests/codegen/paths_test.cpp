@@ -25,6 +25,7 @@
 #include "plan/parts.h"
 #include "planner/default_planner.h"
 #include "planner/leaf_choice.h"
+#include "planner/usual_machine.h"
 #include "support/error.h"
 
 namespace tessera::testing {
@@ -43,12 +44,12 @@ struct PlannedGraph {
     plan::Plan plan;
 };
 
-const planner::PlannerOptions kOptions = {
-    .machine = "test",
-    .lanes = kLanes,
-    .vector_registers = 16,
-    .units = {tile_unit({.m = 4, .n = kLanes, .k = 8}), byte_tile_unit({.m = 4, .n = kLanes, .k = 16})},
-    .structures = 0};
+const planner::PlannerOptions kOptions = testing::on_usual_machine(
+    {.machine = "test",
+     .lanes = kLanes,
+     .vector_registers = 16,
+     .units = {tile_unit({.m = 4, .n = kLanes, .k = 8}), byte_tile_unit({.m = 4, .n = kLanes, .k = 16})},
+     .structures = 0});
 
 const Node& node_of(const Graph& graph, const plan::Leaf& leaf) {
     for (const Block& block : graph.blocks)

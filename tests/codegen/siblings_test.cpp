@@ -7,6 +7,7 @@
 
 #include "codegen/compiled_plans.h"
 #include "planner/default_planner.h"
+#include "planner/usual_machine.h"
 #include "rules/algebra/families.h"
 #include "rules/rewrite.h"
 
@@ -113,7 +114,8 @@ TEST(Siblings, CompiledAsOneProductGiveTheSameNumbers) {
     verify(joined, "joined");
     ASSERT_THAT(print(joined), ::testing::HasSubstr("then \"up.*\" for 0..2 along 0 of 40, 37"));
     for (const int64_t lanes : host_lanes()) {
-        const planner::PlannerOptions options{.machine = "test", .lanes = lanes, .vector_registers = 32};
+        const planner::PlannerOptions options =
+            testing::on_usual_machine({.machine = "test", .lanes = lanes, .vector_registers = 32});
         CompiledPlans compiled(lanes);
         compiled.add(joined, planner::complete_plan(joined, planner::initial_plan(joined, options), options));
         compiled.compile();

@@ -5,12 +5,14 @@
 #include "plan/stated_kernels.h"
 #include "planner/default_planner.h"
 #include "planner/stated.h"
+#include "planner/usual_machine.h"
 #include "planner/verify_plan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     using namespace tessera;
     return fuzz::accepts_or_throws_error([&] {
-        planner::PlannerOptions options{.machine = "test", .lanes = 8, .structures = 1};
+        planner::PlannerOptions options =
+            testing::on_usual_machine({.machine = "test", .lanes = 8, .structures = 1});
         options.stated =
             plan::parse_stated_kernels(fuzz::text_of(data, size), "fuzz", kernels::micro_kernels());
         for (const auto& [name, example] : testing::examples()) {

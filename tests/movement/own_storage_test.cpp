@@ -10,6 +10,7 @@
 
 #include "movement/interpreted_plan.h"
 #include "planner/default_planner.h"
+#include "planner/usual_machine.h"
 #include "planner/verify_plan.h"
 
 namespace tessera::testing {
@@ -151,7 +152,7 @@ TEST(OwnStorage, PlansComputeIt) {
             SCOPED_TRACE(fmt::format("{}, {} workers", name, workers));
             planner::PlannerOptions options{.machine = "test", .lanes = 8, .vector_registers = 32};
             options.workers = workers;
-            const plan::Plan plan = planner::default_plan(own, options);
+            const plan::Plan plan = planner::default_plan(own, testing::on_usual_machine(options));
             planner::verify_plan(own, plan, name);
             const InterpretedPlan::Run run = InterpretedPlan(own, plan).run(call_of(own));
             EXPECT_EQ(run.faults_text(), "");

@@ -11,6 +11,7 @@
 #include "movement/plan_variation.h"
 #include "movement/units.h"
 #include "plan/copies.h"
+#include "planner/usual_machine.h"
 #include "planner/verify_plan.h"
 #include "support/error.h"
 
@@ -42,13 +43,13 @@ std::vector<PlannedGraph> edited(const RandomGraph& graph, const plan::Plan& sta
 constexpr int64_t kStructures = 12;
 
 planner::PlannerOptions worker_options(int64_t lanes, int64_t workers, double barrier) {
-    return {.machine = "test",
-            .lanes = lanes,
-            .vector_registers = 32,
-            .workers = workers,
-            .barriers_of_a_layer = barrier == 0 ? 1000 : 5,
-            .barrier_seconds = barrier,
-            .structures = kStructures};
+    return on_usual_machine({.machine = "test",
+                             .lanes = lanes,
+                             .vector_registers = 32,
+                             .workers = workers,
+                             .barriers_of_a_layer = barrier == 0 ? 1000 : 5,
+                             .structures = kStructures},
+                            barrier);
 }
 
 /// From 0.1 to 10 microseconds, the same for the same form.
@@ -87,7 +88,7 @@ planner::PlannerOptions differential_options(uint64_t seed, int64_t lanes) {
         options.units.push_back(tile_unit({.m = 16, .n = lanes, .k = 32}));
         options.units.push_back(byte_tile_unit({.m = 16, .n = lanes, .k = 64}));
     }
-    return options;
+    return on_usual_machine(std::move(options));
 }
 
 PlannedGraph default_planned(uint64_t seed, int64_t lanes) {
@@ -101,7 +102,9 @@ PlannedGraph default_planned(uint64_t seed, int64_t lanes) {
 std::vector<PlannedGraph> edited_plans(uint64_t seed, int64_t lanes, int count) {
     const RandomGraph graph = random_graph(seed, lanes);
     const plan::Plan start = general_one(planner::default_plan(
-        graph.graph, {.machine = "test", .lanes = lanes, .vector_registers = 32, .structures = kStructures}));
+        graph.graph,
+        on_usual_machine(
+            {.machine = "test", .lanes = lanes, .vector_registers = 32, .structures = kStructures})));
     return edited(graph, start, seed, 2, 3, count);
 }
 
@@ -134,7 +137,8 @@ std::vector<PlannedGraph> ragged_plans(int64_t lanes, const std::vector<int64_t>
         verify(graph.graph, "ragged graph");
         plan::Plan plan = planner::default_plan(
             graph.graph,
-            {.machine = "test", .lanes = lanes, .vector_registers = 32, .structures = kStructures});
+            on_usual_machine(
+                {.machine = "test", .lanes = lanes, .vector_registers = 32, .structures = kStructures}));
         planner::verify_plan(graph.graph, plan, "default plan");
         plans.push_back({std::move(graph), std::move(plan), fmt::format("extent {}", extent), {}});
     }

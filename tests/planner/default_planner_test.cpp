@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "ir/graph.h"
+#include "planner/usual_machine.h"
 #include "planner/verify_plan.h"
 #include "support/error.h"
 
@@ -38,7 +39,7 @@ TEST(DefaultPlanner, CarriedValuesKeepTheirPlaceOverSeveralGroups) {
     text += "\nblock last\n" + copy("end", "c") + "\noutput end\n";
     const Graph graph = parse_graph(text, "groups");
     verify(graph, "groups");
-    const plan::Plan plan = default_plan(graph, {.machine = "test", .lanes = 8});
+    const plan::Plan plan = default_plan(graph, testing::on_usual_machine({.machine = "test", .lanes = 8}));
     EXPECT_NO_THROW(verify_plan(graph, plan, "default plan"));
     for (const plan::SpecialisationPlan& s : plan.specialisations) {
         EXPECT_EQ(s.tensors.at("a").of, "begin");
@@ -64,7 +65,9 @@ TEST(DefaultPlanner, RefusesToCarryWhatIsTheCallers) {
         const Graph graph = parse_graph(text, "g");
         verify(graph, "g");
         try {
-            verify_plan(graph, default_plan(graph, {.machine = "test", .lanes = 8}), "default plan");
+            verify_plan(graph,
+                        default_plan(graph, testing::on_usual_machine({.machine = "test", .lanes = 8})),
+                        "default plan");
         } catch (const Error& error) {
             return std::string(error.what());
         }

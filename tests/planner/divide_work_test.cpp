@@ -5,6 +5,7 @@
 
 #include "ir/graph.h"
 #include "planner/default_planner.h"
+#include "planner/usual_machine.h"
 
 namespace tessera::planner {
 namespace {
@@ -59,7 +60,8 @@ Graph block_of(int layers) {
 
 TEST(DivideWork, EveryLayerOfABlockMayHaveItsBarriers) {
     for (const int layers : {1, 2, 3}) {
-        const plan::Plan plan = default_plan(block_of(layers), {.machine = "test", .lanes = 8, .workers = 2});
+        const plan::Plan plan = default_plan(
+            block_of(layers), testing::on_usual_machine({.machine = "test", .lanes = 8, .workers = 2}));
         int divided = 0;
         for (const plan::KernelPlan& kernel : plan.specialisations.front().kernels)
             divided += kernel.block == "layer" &&
@@ -105,8 +107,8 @@ output y
 /// share it.
 TEST(DivideWork, WhatAllComputeForATokenIsSharedForAPrompt) {
     const Graph graph = rows("scale");
-    const plan::Plan plan =
-        default_plan(graph, {.machine = "test", .lanes = 8, .workers = 2, .structures = 0});
+    const plan::Plan plan = default_plan(
+        graph, testing::on_usual_machine({.machine = "test", .lanes = 8, .workers = 2, .structures = 0}));
     const auto& decode = plan.specialisations.at(0).kernels;
     const auto& prefill = plan.specialisations.at(1).kernels;
     ASSERT_EQ(decode.size(), 2);
@@ -120,7 +122,8 @@ TEST(DivideWork, WhatAllComputeForATokenIsSharedForAPrompt) {
 
 /// Each worker would compute the rows of one token for itself; but ranks exchange one copy of them.
 TEST(DivideWork, WhatRanksExchangeHasNoCopies) {
-    const PlannerOptions options{.machine = "test", .lanes = 8, .workers = 2, .structures = 0};
+    const PlannerOptions options =
+        testing::on_usual_machine({.machine = "test", .lanes = 8, .workers = 2, .structures = 0});
     EXPECT_TRUE(default_plan(rows("scale"), options).specialisations.at(0).tensors.at("scaled").each_worker);
     const plan::Plan plan = default_plan(rows("place_between_ranks_0_256"), options);
     const plan::SpecialisationPlan& decode = plan.specialisations.at(0);

@@ -8,6 +8,7 @@
 #include "ir/graph.h"
 #include "ir/growing_programs.h"
 #include "planner/default_planner.h"
+#include "planner/usual_machine.h"
 
 namespace tessera::planner {
 namespace {
@@ -27,7 +28,6 @@ Work work_of(const std::string& text, PlannerOptions options) {
     options.machine = "test";
     options.lanes = 8;
     options.workers = 2;
-    options.barrier_seconds = 1e-6;  // more than the maps take, so that all kernels are worth merging
     options.on_schedule = [&](const std::string&, const std::string&, const schedule::Schedule& found) {
         work.structures += found.states;
         work.priced += found.priced;
@@ -35,7 +35,8 @@ Work work_of(const std::string& text, PlannerOptions options) {
         work.left_apart += found.left_apart;
         work.is_exhausted = work.is_exhausted && found.is_exhausted;
     };
-    (void)default_plan(graph, options);
+    // A barrier takes longer than the maps, so that all kernels are worth merging.
+    (void)default_plan(graph, testing::on_usual_machine(options, 1e-6));
     return work;
 }
 
@@ -96,7 +97,7 @@ TEST(Growth, EqualKernelsOfBlocksAreSolvedOnce) {
         "blocks");
     verify(graph, "blocks");
     std::vector<schedule::Schedule> found;
-    PlannerOptions options{.machine = "test", .lanes = 8, .workers = 2, .barrier_seconds = 1e-6};
+    PlannerOptions options = testing::on_usual_machine({.machine = "test", .lanes = 8, .workers = 2}, 1e-6);
     options.on_schedule = [&](const std::string&, const std::string&, const schedule::Schedule& each) {
         found.push_back(each);
     };

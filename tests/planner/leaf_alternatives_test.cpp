@@ -13,6 +13,7 @@
 #include "kernels/parameters.h"
 #include "planner/default_planner.h"
 #include "planner/leaf_choice.h"
+#include "planner/usual_machine.h"
 #include "planner/verify_plan.h"
 
 namespace tessera::planner {
@@ -112,7 +113,7 @@ TEST(LeafAlternatives, OtherBlocksKeepMicroKernelIteratorsAndLanes) {
     const Graph graph = attention();
     const Node& scores = graph.blocks[0].nodes[0];
     const plan::SpecialisationPlan specialisation;
-    const PlannerOptions options{.machine = "any", .has_all_blocks = true};
+    const PlannerOptions options = testing::on_usual_machine({.machine = "any", .has_all_blocks = true});
     const plan::Leaf leaf = testing::leaf_of("scores[contract k=e lanes=16 m=t n=s]");
     const std::vector<plan::Leaf> others = leaf_alternatives(scores, leaf, specialisation, options);
     EXPECT_GT(others.size(), 4U);

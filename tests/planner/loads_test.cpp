@@ -8,6 +8,7 @@
 #include "plan/copies.h"
 #include "planner/default_planner.h"
 #include "planner/stated.h"
+#include "planner/usual_machine.h"
 #include "planner/verify_plan.h"
 #include "support/error.h"
 
@@ -44,7 +45,7 @@ output D
 
 plan::Plan plan_with(const std::string& nest, plan::Plan initial = {}) {
     const Graph graph = product();
-    PlannerOptions options{.machine = "test", .lanes = 16};
+    PlannerOptions options = testing::on_usual_machine({.machine = "test", .lanes = 16});
     const std::string toml = "[[kernel]]\nnest = \"" + nest + "\"\n";
     const auto stated = plan::parse_stated_kernels(toml, "kernels.toml", kernels::micro_kernels());
     if (initial.specialisations.empty()) initial = initial_plan(graph, options);

@@ -8,6 +8,7 @@
 #include "cost/measured_machine.h"
 #include "kernels/parameters.h"
 #include "planner/priced.h"
+#include "planner/usual_machine.h"
 #include "planner/verify_plan.h"
 
 namespace tessera::planner {
@@ -211,15 +212,14 @@ TEST(RankedLeaves, WhereTheMemoryDecidesTheOneIsTakenThatWaitsLess) {
 TEST(RankedLeaves, WithoutMeasurementsNothingChanges) {
     for (const int64_t rows : {1, 3, 64}) {
         const Graph graph = product(rows);
-        const PlannerOptions unmeasured{.machine = "unmeasured"};
+        const PlannerOptions unmeasured = testing::on_usual_machine({.machine = "unmeasured"});
         const plan::Plan plan = default_plan(graph, unmeasured);
         const Node& node = graph.blocks[0].nodes[0];
         const std::vector<plan::Leaf> candidates = leaf_candidates(node, plan.specialisations[0], unmeasured);
         const plan::ConstantSection constants = plan::constant_section(graph, plan);
         const lowering::LoweringInput input =
             lowering::lowering_input(graph, plan, plan.specialisations[0], constants);
-        const PlannerOptions with_costs = priced(unmeasured);
-        cost::PricedBlock block = priced_block(input, graph.blocks[0], with_costs);
+        cost::PricedBlock block = priced_block(input, graph.blocks[0], unmeasured);
         EXPECT_EQ(ranked_leaves(block, graph, node, plan.specialisations[0], unmeasured), candidates);
         // Additional candidates follow the preferred ones.
         PlannerOptions all = unmeasured;

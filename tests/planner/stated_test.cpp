@@ -8,6 +8,7 @@
 #include "kernels/micro_kernels.h"
 #include "planner/default_planner.h"
 #include "planner/rows_graph.h"
+#include "planner/usual_machine.h"
 #include "planner/verify_plan.h"
 #include "support/error.h"
 
@@ -18,7 +19,7 @@ using ::testing::HasSubstr;
 
 /// The nests of the plan around these kernels.
 std::vector<std::string> planned(const std::string& toml, const Graph& graph = testing::rows_graph()) {
-    PlannerOptions options{.machine = "test", .lanes = 8, .structures = 1};
+    PlannerOptions options = testing::on_usual_machine({.machine = "test", .lanes = 8, .structures = 1});
     options.stated = plan::parse_stated_kernels(toml, "kernels.toml", kernels::micro_kernels());
     const plan::Plan initial = initial_plan(graph, options);
     check_stated(graph, initial, options.stated);
@@ -152,7 +153,8 @@ TEST(StatedKernels, AreRefusedWithPositionAndReason) {
 }
 
 std::vector<StatedVerdict> priced_alone(const std::string& toml, const Graph& graph = testing::rows_graph()) {
-    const PlannerOptions options{.machine = "test", .lanes = 8, .structures = 1};
+    const PlannerOptions options =
+        testing::on_usual_machine({.machine = "test", .lanes = 8, .structures = 1});
     const auto stated = plan::parse_stated_kernels(toml, "kernels.toml", kernels::micro_kernels());
     return price_stated(graph, initial_plan(graph, options), stated, options);
 }
@@ -160,7 +162,7 @@ std::vector<StatedVerdict> priced_alone(const std::string& toml, const Graph& gr
 TEST(StatedPrices, AreThoseThatPlanningCounts) {
     const Graph graph = testing::rows_graph();
     const std::string toml = kernel("t:4 { r; normed; doubled; y }");
-    PlannerOptions options{.machine = "test", .lanes = 8, .structures = 1};
+    PlannerOptions options = testing::on_usual_machine({.machine = "test", .lanes = 8, .structures = 1});
     options.stated = plan::parse_stated_kernels(toml, "kernels.toml", kernels::micro_kernels());
     double seconds = 0;
     options.on_schedule = [&](const std::string&, const std::string&, const schedule::Schedule& schedule) {

@@ -7,6 +7,7 @@
 #include "machine/machine_text.h"
 #include "plan/nest.h"
 #include "planner/default_planner.h"
+#include "planner/usual_machine.h"
 #include "planner/verify_plan.h"
 
 namespace tessera::planner {
@@ -58,10 +59,11 @@ protected:
     /// How the product is computed in a specialisation, "decode" or "prefill".
     std::string leaf(std::string_view specialisation, const std::string& type = "bf16") {
         const Graph graph = product(type);
-        const plan::Plan plan = default_plan(graph, {.machine = "test",
-                                                     .lanes = machine::vector_lanes(machine_),
-                                                     .vector_registers = machine::vector_registers(machine_),
-                                                     .units = machine_.units});
+        const plan::Plan plan = default_plan(
+            graph, testing::on_usual_machine({.machine = "test",
+                                              .lanes = machine::vector_lanes(machine_),
+                                              .vector_registers = machine::vector_registers(machine_),
+                                              .units = machine_.units}));
         verify_plan(graph, plan, "default plan");
         for (const plan::SpecialisationPlan& s : plan.specialisations)
             if (s.name == specialisation) return plan::print(s.kernels.back().nest);
@@ -167,8 +169,8 @@ output y
 )",
                               "product");
     verify(graph, "product");
-    const PlannerOptions options{
-        .machine = "test", .lanes = 16, .vector_registers = 32, .units = machine_.units};
+    const PlannerOptions options = testing::on_usual_machine(
+        {.machine = "test", .lanes = 16, .vector_registers = 32, .units = machine_.units});
     const plan::Plan plan = default_plan(graph, options);
     verify_plan(graph, plan, "default plan");
     const auto leaf = [&](const plan::SpecialisationPlan& s) { return plan::print(s.kernels.back().nest); };

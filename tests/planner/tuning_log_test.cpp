@@ -6,6 +6,7 @@
 #include "kernels/micro_kernels.h"
 #include "planner/default_planner.h"
 #include "planner/rows_graph.h"
+#include "planner/usual_machine.h"
 #include "support/error.h"
 
 namespace tessera::planner {
@@ -13,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const PlannerOptions kOptions{.machine = "test", .lanes = 8, .structures = 1};
+const PlannerOptions kOptions = testing::on_usual_machine({.machine = "test", .lanes = 8, .structures = 1});
 
 class TuningLogs : public ::testing::Test {
 protected:

@@ -9,6 +9,7 @@
 #include "planner/place_buffers.h"
 #include "planner/plan_refusal.h"
 #include "planner/small_graph.h"
+#include "planner/usual_machine.h"
 #include "support/error.h"
 
 namespace tessera::testing {
@@ -283,7 +284,7 @@ output y
 )",
                                                   rows_type),
                                       "product.ir");
-    plan::Plan plan = planner::default_plan(product, {.machine = "test"});
+    plan::Plan plan = planner::default_plan(product, testing::on_usual_machine({.machine = "test"}));
     plan.specialisations[0].kernels[0].nest =
         plan::parse_nest("y[contract k=k m=t n=n " + parameters + "]", "test", kernels::micro_kernels());
     return refusal(product, plan);
@@ -318,7 +319,8 @@ TEST(LegalPlan, PlainAndDefaultPlansAreLegal) {
     EXPECT_EQ(refusal(planned_graph(), plain_plan()), "");
     for (const int64_t lanes : {1, 4, 16})
         EXPECT_EQ(refusal(planned_graph(),
-                          planner::default_plan(planned_graph(), {.machine = "test", .lanes = lanes})),
+                          planner::default_plan(planned_graph(), testing::on_usual_machine(
+                                                                     {.machine = "test", .lanes = lanes}))),
                   "")
             << lanes;
 }

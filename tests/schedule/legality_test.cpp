@@ -1,5 +1,7 @@
 // Legality as a value against lowering: random nests are legal exactly if a kernel of `loops` lowers.
 #include <random>
+#include <set>
+#include <tuple>
 
 #include <gtest/gtest.h>
 
@@ -48,6 +50,35 @@ block main
 output y
 )";
 
+/// Products under a predicate, whose first result lies in rows of a length that is not known.
+constexpr const char* kScores = R"(graph "scores"
+symbol T in 1..24
+symbol S in 1..40
+point prompt weight 1: T = 24, S = 40
+input q: f32[T, 2, 16]
+input k: f32[S, 16]
+value scores: f32[T, 2, S]
+value y: f32[T, 2, 16]
+
+block main
+  node scores(q, k) -> scores
+    op scores(t: T, r: 2, s: S, e*: 16)
+    dim T in 1..24
+    dim S in 1..40
+    in Q f32[t, r, e]
+    in K f32[s, e]
+    out X f32[t, r, s] = sum(Q * K)
+    where s <= t
+  node y(scores, k) -> y
+    op attend(t: T, r: 2, e: 16, s*: S)
+    dim T in 1..24
+    dim S in 1..40
+    in X f32[t, r, s]
+    in K f32[s, e]
+    out Y f32[t, r, e] = sum(X * K)
+output y
+)";
+
 class RandomNests {
 public:
     RandomNests(BlockContext& block, uint64_t seed) : block_(block), random_(seed) {}
@@ -62,6 +93,16 @@ public:
         NumberedNest nest = structure[below(structure.size())];
         draw_sizes(nest);
         return nest;
+    }
+
+    /// One of each operator's leaves.
+    std::vector<int> leaves(const NumberedNest& nest) {
+        std::vector<int> all;
+        for (const int op : nest.operators()) {
+            const std::vector<int>& some = block_.leaves[static_cast<size_t>(op)];
+            all.push_back(some[below(some.size())]);
+        }
+        return all;
     }
 
 private:
@@ -100,6 +141,39 @@ TEST(Legality, IsWhatLoweringAsserts) {
         }
         EXPECT_GT(legal, 100);
         EXPECT_GT(illegal, 100);
+    }
+}
+
+/// No nest with such a leaf lowers that has the same results in tiles.
+TEST(Legality, RefusalsOfAllTilesHoldForAllTiles) {
+    for (const char* text : {kChain, kScores}) {
+        Searched searched(text);
+        BlockContext& block = searched.context();
+        RandomNests draw(block, 2);
+        using Places = std::vector<bool>;
+        std::set<std::tuple<int, int, Places>> refused;  ///< operator, family of leaves, results in tiles
+        std::vector<std::pair<std::vector<std::tuple<int, int, Places>>, std::string>> lowered;
+        for (int i = 0; i < 3000; ++i) {
+            const NumberedNest nest = draw();
+            const Places is_tile = tiles_of(block, nest);
+            if (lowering::why_illegal(block.links, nest, is_tile)) continue;
+            const std::vector<int> leaves = draw.leaves(nest);
+            const std::vector<int> operators = nest.operators();
+            const auto refusal = searched.why_no_strides(nest, leaves, is_tile);
+            std::vector<std::tuple<int, int, Places>> kernel;
+            for (size_t at = 0; at < leaves.size(); ++at) {
+                kernel.emplace_back(operators[at], block.evaluator.family(leaves[at]), is_tile);
+                const std::string& name =
+                    block.links.operators[static_cast<size_t>(operators[at])].node->name;
+                if (refusal && refusal->is_of_all_tiles && refusal->where == name)
+                    refused.insert(kernel.back());
+            }
+            if (!refusal) lowered.emplace_back(kernel, schedule::text(block, nest));
+        }
+        EXPECT_GT(lowered.size(), 100U);
+        EXPECT_EQ(refused.empty(), std::string_view(text) == kChain);
+        for (const auto& [kernel, nest] : lowered)
+            for (const auto& leaf : kernel) EXPECT_FALSE(refused.contains(leaf)) << nest;
     }
 }
 

@@ -60,7 +60,7 @@ public:
         verify(graph_, "test");
         plan_.graph = graph_.name;
         specialisation_.name = "all";
-        specialisation_.bounds["T"] = {1, graph_.symbols.front().high};
+        for (const DimSymbol& symbol : graph_.symbols) specialisation_.bounds[symbol.name] = {1, symbol.high};
         for (const Node& node : block().nodes)
             for (const ValueId result : node.results) specialisation_.tensors[graph_[result].name] = {};
         constants_ = std::make_unique<plan::ConstantSection>(plan::constant_section(graph_, plan_));
@@ -98,22 +98,35 @@ public:
 
     BlockContext& context() { return *context_; }
 
-    /// Why a kernel of this nest does not lower with `loops` for every operator.
+    /// Why a kernel of this nest does not lower with these leaves, which have numbers.
+    std::optional<lowering::Refusal> why_no_strides(const lowering::NumberedNest& nest,
+                                                    const std::vector<int>& leaves,
+                                                    const std::vector<bool>& is_tile) {
+        size_t at = 0;
+        return why_refused(nest, is_tile, [&](int) { return evaluator_->leaf(leaves[at++]); });
+    }
+    /// The same with `loops` for every operator.
     std::optional<lowering::Refusal> why_no_strides(const lowering::NumberedNest& nest,
                                                     const std::vector<bool>& is_tile) {
+        return why_refused(nest, is_tile, [&](int op) {
+            return plan::Leaf{links_.operators[static_cast<size_t>(op)].node->name,
+                              kernels::plain_micro_kernel()};
+        });
+    }
+
+private:
+    template <typename LeafOf>
+    std::optional<lowering::Refusal> why_refused(const lowering::NumberedNest& nest,
+                                                 const std::vector<bool>& is_tile, const LeafOf& leaf_of) {
         plan::SpecialisationPlan placed = specialisation_;
         for (size_t op = 0; op < is_tile.size(); ++op)
             for (const ValueId result : links_.operators[op].node->results)
                 if (is_tile[op]) placed.tensors.at(graph_[result].name).place = plan::Place::kTile;
         const lowering::LoweringInput input = lowering::lowering_input(graph_, plan_, placed, *constants_);
-        const auto plain = [&](int op) {
-            return plan::Leaf{links_.operators[static_cast<size_t>(op)].node->name,
-                              kernels::plain_micro_kernel()};
-        };
-        return lowering::why_no_strides(input, block(), {block().name, lowering::named(links_, nest, plain)});
+        return lowering::why_no_strides(input, block(),
+                                        {block().name, lowering::named(links_, nest, leaf_of)});
     }
 
-private:
     const Block& block() const { return graph_.blocks.front(); }
 
     Graph graph_;

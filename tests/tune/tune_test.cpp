@@ -9,6 +9,7 @@
 #include "machine/probe.h"
 #include "planner/default_planner.h"
 #include "planner/rows_graph.h"
+#include "planner/usual_machine.h"
 #include "support/search_path.h"
 #include "support/temporary_folder.h"
 
@@ -36,7 +37,8 @@ protected:
     const TemporaryFolder cache_;
     const machine::Machine machine_ = machine::probe_host();
     const Graph graph_ = testing::rows_graph();
-    const plan::Plan plan_ = planner::default_plan(graph_, {.machine = machine_.name, .structures = 100});
+    const plan::Plan plan_ = planner::default_plan(
+        graph_, testing::on_usual_machine({.machine = machine_.name, .structures = 100}));
     int kernels_ = 0;
 };
 
