@@ -59,9 +59,8 @@ struct CompileSettings {
     /// Work of the searches for graphs, layouts and kernels, a multiple of the default, at most
     /// kMostSearchEffort; 0: no search for graphs and layouts, and a short one for kernels.
     int64_t search_effort = 1;
-    /// For comparisons, a published model by which kernels are priced where it is searched what shares one,
-    /// its loops and tiles: "nncase", "mcfuser" or "roofline" (docs/schedule.md); empty: by the planner's own
-    /// costs.
+    /// For comparisons: the published model that prices kernels in the search of structures and tiles,
+    /// "nncase", "mcfuser" or "roofline" (docs/schedule.md); empty: the planner's own price. Not with `plan`.
     std::string cost;
     /// Threads that compute a step together, 1 to 1024; default: the machine's cores, divided among
     /// the ranks. `plan` overrides it.

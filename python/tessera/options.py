@@ -67,7 +67,7 @@ class CompileOptions(TypedDict, total=False):
     quantize       the matrices of a float checkpoint: "q8_0", "q4_0" or "q4_k_m"
     embeddings     True: the artefact can embed texts, too
     search_effort  work of the searches, a multiple of the default; 0: none for graphs and layouts
-    cost           for comparisons: "nncase", "mcfuser" or "roofline" prices kernels in the schedule search
+    cost           for comparisons: "nncase", "mcfuser" or "roofline" prices kernels in the schedule search; not with `plan`
     plan           file of a plan to compile in place of the planner's
     kernels        file of kernels to keep, around which the others are searched
     tuning         file of `tessera tune`: kernels that were measured on this machine

@@ -44,6 +44,7 @@ Job declare_compile(CLI::App& app, const Environment& environment) {
         ->type_name("OUT.tsr");
     app.add_flag("-q,--quiet", options->is_quiet, "no report");
     add_compile_flags(app, options->flags);
+    add_cost_flag(app, options->flags);
     add_named_files(app, "--constant", options->constants,
                     "of a program: a NumPy file for a tensor that it names as the source of a constant; may "
                     "be repeated");

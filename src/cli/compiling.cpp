@@ -92,15 +92,18 @@ void add_machine_flags(CLI::App& app, CompileFlags& flags) {
         ->excludes(plan)
         ->excludes(kernels);
     add_effort_flag(app, flags.search_effort);
+    app.add_option("--dump", flags.dump, "write the printed form after every pass into this folder")
+        ->check(not_empty())
+        ->type_name("DIR");
+}
+
+void add_cost_flag(CLI::App& app, CompileFlags& flags) {
     app.add_option("--cost", flags.cost,
                    "for comparisons: choose what shares a kernel, its loops and tiles by a published model: "
                    "nncase, mcfuser or roofline (docs/schedule.md)")
         ->check(CLI::IsMember(machine::published_model_names()))
         ->type_name("MODEL")
-        ->excludes(plan);
-    app.add_option("--dump", flags.dump, "write the printed form after every pass into this folder")
-        ->check(not_empty())
-        ->type_name("DIR");
+        ->excludes(app.get_option("--plan"));
 }
 
 void add_compile_flags(CLI::App& app, CompileFlags& flags) {

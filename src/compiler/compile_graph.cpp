@@ -148,6 +148,10 @@ std::string print_lowered(const planner::LoweredPlan& lowered) {
     return plan::print(lowered.plan);
 }
 
+std::string priced_by(const CompileOptions& options) {
+    return options.cost ? fmt::format(", priced by {}", name(*options.cost)) : "";
+}
+
 /// The place that errors of the plan name.
 std::string place_of_plan(const CompileOptions& options) {
     return options.plan ? options.plan->string() : kDefaultPlan;
@@ -188,8 +192,7 @@ planner::LoweredPlan completed(const Graph& graph_with_copies, const plan::Plan&
         return planner::expected(planner::completed_plan(graph_with_copies, plan, planner));
     };
     planner::LoweredPlan lowered = pass.run("plan", "toml", complete_or_untuned, print_lowered);
-    const std::string by = options.cost ? fmt::format(", priced by {}", name(*options.cost)) : "";
-    pass.note(summary(totals) + by + why_untuned, account);
+    pass.note(summary(totals) + priced_by(options) + why_untuned, account);
     append(cut_short, pass.note_cut(schedule::cut_short(totals)));
     return lowered;
 }
@@ -208,7 +211,7 @@ planner::LoweredPlan searched_plan(const Graph& graph, const CompileOptions& opt
     }
     if (options.search_effort > 0) plan = with_layouts(graph, plan, planner, options, pass, cut_short);
     if (options.cost) {
-        planner.published = options.cost;
+        planner.published = cost::published_on(*options.cost, *planner.costs, planner.workers);
         planner.known.reset();  // these have the planner's own prices
     }
     plan = planner::with_loads(graph, std::move(plan), stated);
@@ -251,7 +254,8 @@ Decided decided(const Graph& graph, const CompileOptions& options, PassRunner& p
 
 /// Returns the decisions of an earlier compilation, if they stand up to a check.
 std::optional<Decided> decided_before(const std::filesystem::path& file, const std::string& name,
-                                      PassRunner& pass, CompileReport& report) {
+                                      const CompileOptions& options, PassRunner& pass,
+                                      CompileReport& report) {
     std::optional<KeptPlan> kept = kept_plan(file, name);
     if (!kept) return std::nullopt;
     Decided out{*std::move(kept), {}};
@@ -264,7 +268,7 @@ std::optional<Decided> decided_before(const std::filesystem::path& file, const s
     } catch (const Error&) {
         return std::nullopt;  // the file is damaged
     }
-    pass.note("from the cache", "");
+    pass.note("from the cache" + priced_by(options), "");
     for (const std::string& warning : out.kept.cut_short)
         if (std::ranges::find(report.warnings, warning) == report.warnings.end())
             report.warnings.push_back(warning);
@@ -294,7 +298,7 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
     pass.run(
         "import", "ir", [&] { return graph; }, [](const Graph& g) { return print(g); });
     const std::filesystem::path kept_at = kept_plan_file(graph, options);
-    std::optional<Decided> all = decided_before(kept_at, graph.name, pass, report);
+    std::optional<Decided> all = decided_before(kept_at, graph.name, options, pass, report);
     if (!all) {
         all = decided(graph, options, pass);
         if (!kept_at.empty()) keep_for_later(kept_at, all->kept, report);

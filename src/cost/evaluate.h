@@ -42,10 +42,10 @@ struct Evaluation {
 class Evaluator {
 public:
     /// @param constants the level in which constants and states lie
-    /// @param published prices kernels by this model (cost/published.h) in place of the rules above
+    /// @param published prices kernels in place of the rules above
     Evaluator(const lowering::LoweringInput& input, const lowering::BlockLinks& links,
               std::vector<WeightedSizes> points, const CostModel& model, size_t constants,
-              std::optional<machine::PublishedModel> published = {});
+              std::optional<Published> published = {});
 
     /// The number of a leaf, by which the evaluator remembers its prices.
     int number_of(int op, const plan::Leaf& leaf);
@@ -94,22 +94,26 @@ public:
     /// The innermost level that holds so many bytes of one worker; the outermost one if none does.
     size_t level_of(double bytes) const;
     double capacity(size_t level) const { return capacity_[level]; }  ///< in bytes, of one worker
-    /// What no kernel of an operator does without, by resource: the price says how they overlap.
+    /// Least use of each resource by an operator, in any kernel: the price says how they overlap.
     struct Least {
         double compute = 0;                   ///< seconds
         double transfers = 0;                 ///< seconds, of each operator by itself
         std::map<int, double> storages = {};  ///< seconds of those that are once for all operators
-        double seconds = 0;  ///< of all, as the evaluator overlaps them; 0 if a published model does
+        double seconds = 0;                   ///< of both, as the evaluator's own price overlaps them
     };
-    /// By one of these leaves. @param is_free by operator of the block: its results need not be stored
+    /// Some leaf of these computes the operator. @param is_free by operator of the block: its results need
+    /// not be stored, so that a kernel may compute the part alone that its readers need
     Least least(int op, std::span<const int> leaves, const std::vector<bool>& is_free);
-    /// A lower bound on the price of every kernel of these operators.
+    /// A lower bound on the price of every kernel of these operators. It takes a producer that is read under
+    /// a predicate of its reader alone to be computed whole: merges that save by that may be left out.
     double least_seconds(std::span<const Least* const> operators) const;
 
     /// Of one barrier, by the weights of the points. Published models have none.
     double barrier_seconds() const;
     /// The price, by a published model, is that of all workers, and not of the one with most work.
-    bool is_of_all_workers() const { return published_ && *published_ != machine::PublishedModel::kNncase; }
+    bool is_of_all_workers() const {
+        return published_ && published_->model != machine::PublishedModel::kNncase;
+    }
     bool is_published() const { return published_.has_value(); }
 
     /// An operator's part of a kernel, at each point.
@@ -176,6 +180,9 @@ private:
     int number_of_extents(int op, const std::vector<int64_t>& extents);
     const LeafCost& price(int leaf, int extents);
     static double seconds_of(const LeafCost& cost);
+    /// @param points iterations. @param held those of score and weight of a streaming softmax
+    /// @param elements of results that are completed
+    static double flops_of(const facts::WorkRates& work, double points, double held, double elements);
     /// All iterations of an operator, each once, whatever its predicate leaves out.
     double flops(int op, size_t point) const;
     /// The tensors of an operator that are read or stored outside of tiles, with all bytes that it touches.
@@ -187,9 +194,8 @@ private:
     const CostModel& model_;
     const int64_t workers_;
     const size_t constants_;
-    const std::optional<machine::PublishedModel> published_;
-    const machine::PeakRates rates_;  ///< for it
-    std::vector<ValueId> storages_;   ///< by number
+    const std::optional<Published> published_;
+    std::vector<ValueId> storages_;  ///< by number
     std::vector<Operator> operators_;
     std::vector<double> capacity_;  ///< by level, of one worker
     std::vector<NumberedLeaf> leaves_;

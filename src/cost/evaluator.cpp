@@ -11,14 +11,13 @@ namespace tessera::cost {
 
 Evaluator::Evaluator(const lowering::LoweringInput& input, const lowering::BlockLinks& links,
                      std::vector<WeightedSizes> points, const CostModel& model, size_t constants,
-                     std::optional<machine::PublishedModel> published)
+                     std::optional<Published> published)
     : links_(links),
       points_(std::move(points)),
       model_(model),
       workers_(input.plan.workers),
       constants_(constants),
-      published_(published),
-      rates_(published ? peak_rates(model, workers_) : machine::PeakRates{}) {
+      published_(published) {
     for (size_t level = 0; level < model.machine().memory.size(); ++level)
         capacity_.push_back(static_cast<double>(model.capacity(level, workers_)));
     std::map<ValueId, int> storages, producers;

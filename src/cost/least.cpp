@@ -1,9 +1,51 @@
+// Lower bounds on the prices of all kernels that have some operators of a block.
 #include <algorithm>
 #include <limits>
 
 #include "cost/evaluate.h"
 
 namespace tessera::cost {
+namespace {
+
+using lowering::BlockLinks;
+
+/// Whether an access reads all of a result. An expression on an axis, such as b * 32 + j, k div 32, a
+/// window's x + r or an entry of a table, counts as running over all of it if it has enough points.
+bool reads_all(const BlockLinks& links, const BlockLinks::Operator& reader,
+               const BlockLinks::Access& access) {
+    const BlockLinks::Operator& producer = links.operators[static_cast<size_t>(access.producer)];
+    const BlockLinks::Result& result = producer.results[static_cast<size_t>(access.result)];
+    if (access.axes.size() != result.iterators.size()) return false;
+    std::set<int> seen;
+    for (size_t axis = 0; axis < access.axes.size(); ++axis) {
+        const int one = access.axes[axis].iterator;
+        const std::vector<int> all = one >= 0 ? std::vector{one} : access.axes[axis].mixed;
+        int64_t points = 1;
+        for (const int x : all) points *= reader.largest[static_cast<size_t>(x)];
+        if (one >= 0 && !seen.insert(one).second) return false;  // a diagonal
+        const int own = result.iterators[axis];
+        if (own >= 0 && points < producer.largest[static_cast<size_t>(own)]) return false;
+    }
+    return true;
+}
+
+/// By operator: a kernel computes all of it, since its results are stored, or a reader that is computed whole
+/// reads all of them.
+std::vector<bool> computed_whole(const BlockLinks& links, const std::vector<bool>& is_free) {
+    std::vector<bool> are_whole(links.operators.size(), true);
+    for (size_t op = are_whole.size(); op-- > 0;) {
+        if (!is_free[op]) continue;
+        are_whole[op] = false;
+        for (size_t reader = op + 1; reader < are_whole.size() && !are_whole[op]; ++reader)
+            for (const BlockLinks::Access& access : links.operators[reader].accesses)
+                if (access.producer == static_cast<int>(op) && are_whole[reader] &&
+                    reads_all(links, links.operators[reader], access))
+                    are_whole[op] = true;
+    }
+    return are_whole;
+}
+
+}  // namespace
 
 double Evaluator::flops(int op, size_t point) const {
     const Operator& facts = operators_[static_cast<size_t>(op)];
@@ -16,9 +58,12 @@ double Evaluator::flops(int op, size_t point) const {
         if (facts.work.held != facts::OperationCount{} && facts::holds(definition, static_cast<int>(x)))
             held *= extent;
     }
-    return points * static_cast<double>(facts.work.point.flops) +
-           held * static_cast<double>(facts.work.held.flops) +
-           elements * static_cast<double>(facts.work.element.flops);
+    return flops_of(facts.work, points, held, elements);
+}
+
+double Evaluator::flops_of(const facts::WorkRates& work, double points, double held, double elements) {
+    return points * static_cast<double>(work.point.flops) + held * static_cast<double>(work.held.flops) +
+           elements * static_cast<double>(work.element.flops);
 }
 
 void Evaluator::for_each_seen(int op, size_t point, const std::vector<bool>& is_tile,
@@ -38,18 +83,18 @@ void Evaluator::for_each_seen(int op, size_t point, const std::vector<bool>& is_
 Evaluator::Least Evaluator::least(int op, std::span<const int> leaves, const std::vector<bool>& is_free) {
     Least least;
     const Operator& facts = operators_[static_cast<size_t>(op)];
+    if (!computed_whole(links_, is_free)[static_cast<size_t>(op)]) return least;
     if (is_of_all_workers()) {
         for (size_t p = 0; p < points_.size(); ++p) {
-            least.compute += points_[p].weight * flops(op, p) / rates_.operations_per_second;
+            least.compute += points_[p].weight * flops(op, p) / published_->rates.operations_per_second;
             for_each_seen(op, p, is_free, [&](int t, double bytes) {
                 least.storages[facts.tensors[static_cast<size_t>(t)].storage] +=
-                    points_[p].weight * bytes / rates_.bytes_per_second;
+                    points_[p].weight * bytes / published_->rates.bytes_per_second;
             });
         }
         return least;
     }
     const lowering::BlockLinks::Operator& links = links_.operators[static_cast<size_t>(op)];
-    // A predicate leaves out half of a reduction, at most (OfKernel::executed_share).
     const bool is_stopped = std::ranges::any_of(links.ends, [](const auto& end) { return end.has_value(); });
     const double share = (is_stopped ? 0.5 : 1) / static_cast<double>(workers_);
     constexpr double kInfinite = std::numeric_limits<double>::infinity();
@@ -96,7 +141,8 @@ double Evaluator::least_seconds(std::span<const Least* const> operators) const {
     if (!published_) return seconds;
     for (const auto& [storage, transfers] : storages) memory += transfers;
     // MCFuser adds them up, and its alpha is above 1.
-    return *published_ == machine::PublishedModel::kMcfuser ? memory + compute : std::max(memory, compute);
+    return published_->model == machine::PublishedModel::kMcfuser ? memory + compute
+                                                                  : std::max(memory, compute);
 }
 
 }  // namespace tessera::cost

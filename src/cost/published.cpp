@@ -15,14 +15,28 @@ using lowering::TiledLoop;
 using lowering::TiledOperator;
 
 machine::PeakRates peak_rates(const CostModel& model, int64_t workers) {
+    const machine::Machine& machine = model.machine();
     double peak = 0;
-    for (const machine::ComputeUnit& unit : model.machine().units) peak = std::max(peak, machine::peak(unit));
-    const machine::MemoryLevel& memory = model.machine().memory.back();
+    for (const machine::ComputeUnit& unit : machine.units) peak = std::max(peak, machine::peak(unit));
+    if (peak == 0)
+        throw Error(machine.name, "peaks", "are missing of all units, and the published model needs them",
+                    "measure the machine again, or choose --cost nncase");
+    const machine::MemoryLevel& memory = machine.memory.back();
     const machine::ReadBandwidth* rate = machine::find_bandwidth(memory, workers);
-    TESSERA_CHECK(rate, "{} has no rate", memory.name);
+    if (!rate)
+        throw Error(
+            machine.name, memory.name,
+            fmt::format("has no read_bandwidth of at most {} threads, and the published model needs it",
+                        workers),
+            "measure the machine again, or choose --cost nncase");
     return {.bytes_per_second = rate->bytes_per_second,
             .operations_per_second = static_cast<double>(workers) * peak,
             .units = workers};
+}
+
+Published published_on(machine::PublishedModel model, const CostModel& costs, int64_t workers) {
+    if (model == machine::PublishedModel::kNncase) return {model};
+    return {model, peak_rates(costs, workers)};
 }
 
 /// The nest as MCFuser's model sees it, at one point.
@@ -49,11 +63,10 @@ public:
             const auto parallel = [&](int x) {
                 return !definition.iterators[static_cast<size_t>(x)].is_reduction;
             };
-            sum += static_cast<double>(work.point.flops) * executed(op, all, Repeats::kAlways);
-            if (definition.monoid == Monoid::kSoftmaxSum)
-                sum += static_cast<double>(work.held.flops) * executed(op, held, Repeats::kAlways);
             sum +=
-                static_cast<double>(work.element.flops) * executed(op, parallel, Repeats::kNotByReductions);
+                flops_of(work, executed(op, all, Repeats::kAlways),
+                         definition.monoid == Monoid::kSoftmaxSum ? executed(op, held, Repeats::kAlways) : 0,
+                         executed(op, parallel, Repeats::kNotByReductions));
         }
         return sum;
     }
@@ -82,13 +95,13 @@ private:
         return *of_.evaluator_.links_.operators[static_cast<size_t>(op.op)].node->definition();
     }
 
-    /// Whether the kernel makes the tensor: its readers find a tile of it, though it is stored, too.
+    /// The kernel makes the tensor: its readers find a tile of it, though it is stored, too.
     bool is_kept(const Tensor& tensor) const {
         return std::ranges::any_of(of_.kernel_.operators,
                                    [&](const TiledOperator& op) { return op.op == tensor.producer; });
     }
 
-    /// Of the last operator's own brace, around all operators.
+    /// The loop belongs to the last operator's own brace, around all operators.
     bool is_of_blocks(int at) const {
         const TiledLoop& loop = of_.kernel_.loops[static_cast<size_t>(at)];
         return !of_.evaluator_.links_.operators[static_cast<size_t>(loop.op)].is_reduction(loop.iterator) &&
@@ -96,9 +109,14 @@ private:
                                    [&](const TiledOperator& op) { return contains(op.loops, at); });
     }
 
-    /// Those of all workers, whatever predicates leave out.
+    /// Tiles of the range that the loop runs over, perhaps with a part of one: those of all workers, whatever
+    /// predicates leave out.
     double part(int loop) const {
-        return of_.trips_[static_cast<size_t>(loop)] / of_.shares_[static_cast<size_t>(loop)];
+        const TiledLoop& tiled = of_.kernel_.loops[static_cast<size_t>(loop)];
+        const int64_t around = tiled.outer >= 0 ? of_.sizes_[static_cast<size_t>(tiled.outer)]
+                                                : of_.extent_of(tiled.op, tiled.iterator);
+        return static_cast<double>(std::max<int64_t>(1, around)) /
+               static_cast<double>(of_.sizes_[static_cast<size_t>(loop)]);
     }
     double trips(int loop) const { return std::ceil(part(loop)); }
 
@@ -162,15 +180,15 @@ private:
 };
 
 void Evaluator::OfKernel::price_as_published(const std::vector<bool>& is_tile, Evaluation& sum) const {
-    const machine::PeakRates& rates = evaluator_.rates_;
+    const machine::PeakRates& rates = evaluator_.published_->rates;
     sum.stalls = 0;
-    if (*evaluator_.published_ == machine::PublishedModel::kNncase) {
+    if (evaluator_.published_->model == machine::PublishedModel::kNncase) {
         sum.seconds =
             machine::nncase_seconds(std::accumulate(sum.levels.begin(), sum.levels.end(), 0.0), sum.compute);
         return;
     }
     double flops = 0, bytes = 0;
-    if (*evaluator_.published_ == machine::PublishedModel::kMcfuser) {
+    if (evaluator_.published_->model == machine::PublishedModel::kMcfuser) {
         const Blocks blocks(*this, is_tile);
         flops = blocks.flops();
         bytes = blocks.bytes();

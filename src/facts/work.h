@@ -21,16 +21,15 @@ struct Work {
 /// maps. Null counts nothing.
 OperationCount count_operations(const ExprPtr& expr);
 
-/// What a definition computes, by what it is repeated for (zoo notation, work).
+/// Operations of a definition for one repetition (zoo notation, work).
 struct WorkRates {
-    OperationCount point;  ///< each iteration, with its fold
-    OperationCount
-        held;  ///< of a streaming softmax: score and weight, each iteration of those that it `holds`
-    OperationCount element;  ///< each element of the result, once its reduction has ended
+    OperationCount point;  ///< an iteration, with its fold
+    OperationCount held;   ///< score and weight of a streaming softmax: an iteration of those that it `holds`
+    OperationCount element;  ///< an element of the result, once its reduction has ended
 };
 WorkRates work_rates(const Definition& definition);
-/// Whether score and weight of a streaming softmax are computed for each value of the iterator: not for those
-/// of parallel iterators that L does not use.
+/// A streaming softmax computes score and weight for each value of its reductions and of the iterators that L
+/// uses; its other iterators are not held.
 bool holds(const Definition& definition, int iterator);
 
 /// Operations of the whole definition (zoo notation, work). Where the predicate reads contents that are not

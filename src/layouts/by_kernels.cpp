@@ -6,7 +6,6 @@
 #include "lowering/lower.h"
 #include "planner/priced.h"
 #include "planner/timed_leaves.h"
-#include "support/error.h"
 
 namespace tessera::layouts {
 namespace {

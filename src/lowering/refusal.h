@@ -13,7 +13,8 @@ struct Refusal {
     std::string entity;  ///< a value, iterator or parameter; may be empty
     std::string problem;
     std::string advice;
-    /// It holds whatever the sizes of the tiles are, and the other operators' micro-kernels.
+    /// It holds for the micro-kernel whatever the tile sizes, its register blocks and the other operators'
+    /// micro-kernels are, as long as the same values are in tiles.
     bool is_of_all_tiles = false;
 
     /// In one line, as an Error says it.

@@ -71,7 +71,7 @@ public:
     /// The largest number that is known to divide every value; 0 for the constant 0.
     int64_t divisor() const;
     bool uses(const std::string& variable) const;
-    /// Whether the variable occurs as a term and in factors of products alone.
+    /// The variable occurs in no other form than as a term and in factors of products, if at all.
     bool uses_in_products(const std::string& variable) const;
     /// The factor of a variable that occurs in no other form than as a term; nothing otherwise. 0 if it does
     /// not occur.

@@ -273,6 +273,7 @@ private:
 template <typename Search>
 auto of_specialisations(const Graph& graph, const plan::Plan& plan, const PlannerOptions& options,
                         const Search& search) {
+    TESSERA_CHECK(options.costs);
     std::map<std::string, schedule::KnownKernels> unshared;
     std::map<std::string, schedule::KnownKernels>& known = options.known ? *options.known : unshared;
     for (const plan::SpecialisationPlan& specialisation : plan.specialisations) known[specialisation.name];

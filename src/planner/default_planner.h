@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "cost/cost_model.h"
+#include "cost/published.h"
 #include "ir/graph.h"
 #include "kernels/kernel_target.h"
 #include "lowering/refusal.h"
 #include "machine/machine.h"
-#include "machine/published_models.h"
 #include "plan/plan.h"
 #include "plan/stated_kernels.h"
 #include "planner/place_buffers.h"
@@ -50,7 +50,7 @@ struct PlannerOptions {
     std::shared_ptr<const cost::CostModel> costs;  ///< on the machine; not null
     /// Prices kernels in the search of what shares one, its loops and tiles. Work is divided by the planner's
     /// own costs.
-    std::optional<machine::PublishedModel> published = {};
+    std::optional<cost::Published> published = {};
     /// Size of all constants in all repetitions. For costs, they lie in the innermost level that holds them
     /// from one step to the next.
     int64_t constant_bytes = std::numeric_limits<int64_t>::max();

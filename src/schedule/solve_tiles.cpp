@@ -230,7 +230,7 @@ private:
     void price(Found& found, const TiledKernel& tiled) {
         found.leaves.clear();
         found.seconds = kInfinite;
-        // Only prices that count calls of micro-kernels are no less than these.
+        // A price that does not count calls of micro-kernels may be less than their time.
         const double most = block_.evaluator.is_of_all_workers()
                                 ? kInfinite
                                 : kAlike * least_ * static_cast<double>(block_.evaluator.workers());

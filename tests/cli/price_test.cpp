@@ -76,6 +76,21 @@ protected:
         more.insert(more.end(), {"--kernels", path("kernels.toml"), "--machine", path("round.toml")});
         return price(more);
     }
+    /// The account of the search around the kernels that were priced last.
+    std::string account_of_compile(std::vector<std::string> more) const {
+        more.insert(more.begin(), {"compile", path("chain.ir"), "-o", path("chain.tsr"), "-q", "--machine",
+                                   path("round.toml"), "--kernels", path("kernels.toml"), "--search-effort",
+                                   "0", "--dump", path("passes")});
+        const ProcessResult compiled = tessera(std::move(more));
+        EXPECT_EQ(compiled.exit_code, 0) << compiled.errors;
+        std::string account;
+        for (const auto& file : std::filesystem::directory_iterator(path("passes")))
+            if (file.path().filename().string().ends_with("-plan.txt")) {
+                std::ifstream in(file.path());
+                account.assign(std::istreambuf_iterator<char>(in), {});
+            }
+        return account;
+    }
 
 private:
     TemporaryFolder folder_;
@@ -108,20 +123,43 @@ TEST_F(PriceVerb, SaysWhatCompileCounts) {
         const ProcessResult priced = price_nests({"m:16 n:64 { c; e }"}, {"--json", "--workers", workers});
         ASSERT_EQ(priced.exit_code, 0) << priced.errors;
         const Json nest = Json::parse(priced.output)["nests"][0];
-        const ProcessResult compiled =
-            tessera({"compile", path("chain.ir"), "-o", path("chain.tsr"), "-q", "--machine",
-                     path("round.toml"), "--workers", workers, "--kernels", path("kernels.toml"),
-                     "--search-effort", "0", "--dump", path("passes")});
-        ASSERT_EQ(compiled.exit_code, 0) << compiled.errors;
-        std::string account;
-        for (const auto& file : std::filesystem::directory_iterator(path("passes")))
-            if (file.path().filename().string().ends_with("-plan.txt")) {
-                std::ifstream in(file.path());
-                account.assign(std::istreambuf_iterator<char>(in), {});
-            }
-        EXPECT_THAT(account,
+        EXPECT_THAT(account_of_compile({"--workers", workers}),
                     HasSubstr(fmt::format("prefill, main: {:.5g} us,", nest["seconds"].get<double>() * 1e6)));
     }
+}
+
+TEST_F(PriceVerb, SaysWhatCompileCountsByAPublishedModel) {
+    using Case = std::pair<std::string, std::string>;
+    for (const auto& [model, workers] :
+         {Case{"nncase", "1"}, Case{"mcfuser", "1"}, Case{"mcfuser", "2"}, Case{"roofline", "2"}}) {
+        const ProcessResult priced =
+            price_nests({"m:16 n:64 { c; e }"}, {"--json", "--workers", workers, "--cost", model});
+        ASSERT_EQ(priced.exit_code, 0) << priced.errors;
+        const Json cost = Json::parse(priced.output)["nests"][0]["cost"];
+        EXPECT_THAT(account_of_compile({"--workers", workers, "--cost", model}),
+                    HasSubstr(fmt::format("prefill, main: {:.5g} us,", cost["seconds"].get<double>() * 1e6)))
+            << model << " " << workers;
+    }
+}
+
+TEST_F(PriceVerb, CompileNamesThePublishedModelAndNeedsItsRates) {
+    const std::vector<std::string> compile = {
+        "compile",          path("chain.ir"),  "-o", path("chain.tsr"), "--machine",
+        path("round.toml"), "--search-effort", "0",  "--cost"};
+    const auto by = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), compile.begin(), compile.end());
+        return tessera(more);
+    };
+    EXPECT_THAT(by({"mcfuser"}).errors, HasSubstr("priced by mcfuser"));
+    EXPECT_EQ(by({"mcfusion"}).exit_code, 2);
+    EXPECT_EQ(by({"mcfuser", "--plan", path("chain.ir")}).exit_code, 2);
+    machine::Machine machine = testing::round_machine();
+    for (machine::ComputeUnit& unit : machine.units) unit.peaks.clear();
+    write("round.toml", machine::print_machine(machine));
+    const ProcessResult without_peaks = by({"roofline"});
+    EXPECT_EQ(without_peaks.exit_code, 1);
+    EXPECT_THAT(without_peaks.errors, HasSubstr("`peaks`: are missing of all units"));
+    EXPECT_EQ(by({"nncase"}).exit_code, 0);
 }
 
 /// The graph has no constants and one kernel, so that a step finds its tensors where the kernel alone does.

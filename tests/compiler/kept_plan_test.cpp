@@ -54,6 +54,14 @@ protected:
     CompileOptions options_;
 };
 
+TEST_F(KeptPlans, AreOfOnePrice) {
+    std::set<fs::path> files{file()};
+    for (const auto model : {machine::PublishedModel::kNncase, machine::PublishedModel::kMcfuser}) {
+        options_.cost = model;
+        EXPECT_TRUE(files.insert(file()).second) << name(model);
+    }
+}
+
 TEST_F(KeptPlans, AreThoseOfAnotherModelOfTheSameContent) {
     const auto [first, was_kept] = compiled(graph_);
     EXPECT_FALSE(was_kept);

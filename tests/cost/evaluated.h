@@ -28,7 +28,7 @@ public:
             lowering::lowering_input(graph_, plan_, specialisation_, constants_));
         links_ = lowering::block_links(*input_, graph_.blocks.front());
         evaluator_ = std::make_unique<Evaluator>(*input_, links_, sizes_of(graph_, plan_, specialisation_),
-                                                 model_, size_t{3}, published);
+                                                 model_, size_t{3}, published_on(published));
     }
 
     Evaluation operator()(const std::string& nest, std::vector<bool> is_tile) {
@@ -50,6 +50,10 @@ public:
     machine::PeakRates rates() const { return peak_rates(model_, 1); }
 
 private:
+    std::optional<Published> published_on(std::optional<machine::PublishedModel> model) const {
+        return model ? std::optional(cost::published_on(*model, model_, 1)) : std::nullopt;
+    }
+
     Graph graph_;
     CostModel model_;
     plan::Plan plan_;

@@ -197,7 +197,8 @@ output y
 }
 
 TEST(RankedLeaves, WhereTheMemoryDecidesTheOneIsTakenThatWaitsLess) {
-    const std::string preferred = groups_chosen(product(1), {.machine = "unmeasured"});
+    const std::string preferred =
+        groups_chosen(product(1), testing::on_usual_machine({.machine = "unmeasured"}));
     const double near = 10e-6, far = 50e-6;  // faster than the memory gives
     const auto chosen = [&](double of_two, double of_four, double near_four) {
         return groups_chosen(product(1),
