@@ -149,8 +149,11 @@ private:
         }
         std::vector<State> states;
         for (auto& [key, state] : best) states.push_back(std::move(state));
-        TESSERA_CHECK(!states.empty(), "no worker can compute {}",
-                      out_.kernels[step.kernel].nest.root().node);
+        if (states.empty())
+            throw Error(options_.machine, out_.kernels[step.kernel].nest.root().node,
+                        "has no price: the machine's description has neither times of a micro-kernel that "
+                        "computes it nor the peak of the unit",
+                        "measure the machine again");
         std::ranges::sort(states, {}, order);
         // A state that has used many barriers is ahead for now; it must not displace the others from the
         // beam.

@@ -159,7 +159,9 @@ TEST_F(PriceVerb, CompileNamesThePublishedModelAndNeedsItsRates) {
     const ProcessResult without_peaks = by({"roofline"});
     EXPECT_EQ(without_peaks.exit_code, 1);
     EXPECT_THAT(without_peaks.errors, HasSubstr("`peaks`: are missing of all units"));
-    EXPECT_EQ(by({"nncase"}).exit_code, 0);
+    const ProcessResult without_times = by({"nncase"});
+    EXPECT_EQ(without_times.exit_code, 1);
+    EXPECT_THAT(without_times.errors, HasSubstr("`e`: has no price"));
 }
 
 /// The graph has no constants and one kernel, so that a step finds its tensors where the kernel alone does.
