@@ -110,7 +110,6 @@ public:
           source_(source),
           packed_(packed),
           atom_(static_cast<size_t>(bytes(copy.atom_))),
-          copy_tile_(copier_of<kPacks>(atom_)),
           coordinates_(copy.shape_.size() + 1, 0) {}
 
     void run(Groups groups) {
@@ -173,7 +172,7 @@ private:
                 std::memset(at_packed, 0, static_cast<size_t>(outer_extent * tile.outer_packed));
         if (tile.outer == 0 || tile.inner == 0) return;
         Source* const at_source = source_ + (offsets.source - origin_.source);
-        CopyTile copy_tile = copy_tile_;
+        CopyTile copy_tile = copier_of<kPacks>(atom_);
         if (tile.outer == 1 && tile.inner_source == static_cast<int64_t>(atom_)) {
             tile.atom *= static_cast<size_t>(std::exchange(tile.inner, 1));
             copy_tile = compiler::copy_tile<0, kPacks>;
@@ -192,7 +191,6 @@ private:
     Source* source_;
     Packed* packed_;
     size_t atom_;
-    CopyTile copy_tile_;
     std::vector<int64_t> coordinates_;
     Groups groups_;
     Offsets origin_{};

@@ -18,7 +18,7 @@ constexpr const char* kQ8 = "q8_0";
 /// The type that the attribute states; f32 without it.
 ElementType rounded_type(const Node& node) {
     if (!std::get<Composite>(node.op).attributes.contains(kRounded)) return ElementType::kF32;
-    const std::string& text = text_attribute(node, kRounded);
+    const std::string text = text_attribute(node, kRounded);
     const auto type = element_type_of(text);
     if (type == ElementType::kF32 || type == ElementType::kBF16) return *type;
     throw Error(std::string(kAttention), node.name,
