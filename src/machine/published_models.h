@@ -45,6 +45,11 @@ struct McfuserTimes {
 };
 /// @param blocks N_block: parts of the nest that run independently of each other. @pre at least 1
 McfuserTimes mcfuser_times(double bytes, double flops, double blocks, const PeakRates& machine);
+/// The same for exact counts.
+inline McfuserTimes mcfuser_times(int64_t bytes, int64_t flops, int64_t blocks, const PeakRates& machine) {
+    return mcfuser_times(static_cast<double>(bytes), static_cast<double>(flops), static_cast<double>(blocks),
+                         machine);
+}
 
 /// The larger of the operations by the peak and of the bytes by the bandwidth, no byte being moved twice.
 double roofline_seconds(double operations, double bytes, const PeakRates& machine);

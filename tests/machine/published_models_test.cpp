@@ -18,7 +18,7 @@ TEST(PublishedModels, AreTheFormulasOfTheirPapers) {
     EXPECT_EQ(nncase_seconds(2, 3), 3);
     EXPECT_EQ(nncase_seconds(5, 3), 5);
     // 1,000 bytes at 100 a second, 400 flops at 200 a second, 4 blocks on 12 units: alpha is 16 / 4.
-    const McfuserTimes times = mcfuser_times(1000, 400, 4, {100, 200, 12});
+    const McfuserTimes times = mcfuser_times(int64_t{1000}, int64_t{400}, int64_t{4}, {100, 200, 12});
     EXPECT_EQ(times.memory, 10);
     EXPECT_EQ(times.compute, 2);
     EXPECT_EQ(times.alpha, 4);
