@@ -95,6 +95,7 @@ Evaluator::Least Evaluator::least(int op, std::span<const int> leaves, const std
         return least;
     }
     const lowering::BlockLinks::Operator& links = links_.operators[static_cast<size_t>(op)];
+    // A predicate leaves out half of a reduction, at most (OfKernel::executed_share).
     const bool is_stopped = std::ranges::any_of(links.ends, [](const auto& end) { return end.has_value(); });
     const double share = (is_stopped ? 0.5 : 1) / static_cast<double>(workers_);
     constexpr double kInfinite = std::numeric_limits<double>::infinity();
