@@ -36,8 +36,7 @@ struct CompileFlags {
     bool embeddings = false;
 };
 
-/// --machine, --no-measure, --workers, --plan, --search-effort and --dump. `flags` must outlive the
-/// parsing.
+/// --machine, --no-measure, --workers, --plan, --search-effort and --dump. `flags` must outlive the parsing.
 void add_machine_flags(CLI::App& app, CompileFlags& flags);
 /// The published model that prices kernels, beside the flags above.
 void add_cost_flag(CLI::App& app, CompileFlags& flags);

@@ -101,14 +101,15 @@ public:
         std::map<int, double> storages = {};  ///< seconds of those that are once for all operators
         double seconds = 0;                   ///< of both, as the evaluator's own price overlaps them
     };
-    /// Some leaf of these computes the operator. @param is_free by operator of the block: its results need
-    /// not be stored, so that a kernel may compute the part alone that its readers need
-    Least least(int op, std::span<const int> leaves, const std::vector<bool>& is_free);
+    /// The bound of each operator. @param leaves by operator: some leaf of these computes it
+    /// @param is_free by operator: its results need not be stored, so that a kernel may compute the part
+    /// alone that its readers need
+    std::vector<Least> least(const std::vector<std::vector<int>>& leaves, const std::vector<bool>& is_free);
     /// A lower bound on the price of every kernel of these operators. It takes a producer that is read under
     /// a predicate of its reader alone to be computed whole: merges that save by that may be left out.
     double least_seconds(std::span<const Least* const> operators) const;
 
-    /// Of one barrier, by the weights of the points. Published models have none.
+    /// One barrier takes so long, by the weights of the points. Published models have none.
     double barrier_seconds() const;
     /// The price, by a published model, is that of all workers, and not of the one with most work.
     bool is_of_all_workers() const {
@@ -180,6 +181,7 @@ private:
     int number_of_extents(int op, const std::vector<int64_t>& extents);
     const LeafCost& price(int leaf, int extents);
     static double seconds_of(const LeafCost& cost);
+    Least least_of_whole(int op, std::span<const int> leaves, const std::vector<bool>& is_free);
     /// @param points iterations. @param held those of score and weight of a streaming softmax
     /// @param elements of results that are completed
     static double flops_of(const facts::WorkRates& work, double points, double held, double elements);

@@ -9,7 +9,7 @@ namespace {
 
 using lowering::BlockLinks;
 
-/// Whether an access reads all of a result. An expression on an axis, such as b * 32 + j, k div 32, a
+/// The access reads all of a result. An expression on an axis, such as b * 32 + j, k div 32, a
 /// window's x + r or an entry of a table, counts as running over all of it if it has enough points.
 bool reads_all(const BlockLinks& links, const BlockLinks::Operator& reader,
                const BlockLinks::Access& access) {
@@ -80,10 +80,19 @@ void Evaluator::for_each_seen(int op, size_t point, const std::vector<bool>& is_
     }
 }
 
-Evaluator::Least Evaluator::least(int op, std::span<const int> leaves, const std::vector<bool>& is_free) {
+std::vector<Evaluator::Least> Evaluator::least(const std::vector<std::vector<int>>& leaves,
+                                               const std::vector<bool>& is_free) {
+    const std::vector<bool> are_whole = computed_whole(links_, is_free);
+    std::vector<Least> all(leaves.size());
+    for (size_t op = 0; op < leaves.size(); ++op)
+        if (are_whole[op]) all[op] = least_of_whole(static_cast<int>(op), leaves[op], is_free);
+    return all;
+}
+
+Evaluator::Least Evaluator::least_of_whole(int op, std::span<const int> leaves,
+                                           const std::vector<bool>& is_free) {
     Least least;
     const Operator& facts = operators_[static_cast<size_t>(op)];
-    if (!computed_whole(links_, is_free)[static_cast<size_t>(op)]) return least;
     if (is_of_all_workers()) {
         for (size_t p = 0; p < points_.size(); ++p) {
             least.compute += points_[p].weight * flops(op, p) / published_->rates.operations_per_second;

@@ -22,8 +22,7 @@ SolvedKernels::SolvedKernels(BlockContext& block, const TileOptions& options)
     : block_(block), options_(options) {
     std::vector<bool> is_free;
     for (const bool is_whole : block.is_whole) is_free.push_back(!is_whole);
-    for (size_t op = 0; op < block.leaves.size(); ++op)
-        least_.push_back(block.evaluator.least(static_cast<int>(op), block.leaves[op], is_free));
+    least_ = block.evaluator.least(block.leaves, is_free);
     for (const NumberedNest& kernel : unfused(block)) unfused_seconds_ += seconds(kernel);
 }
 

@@ -75,12 +75,17 @@ TEST_F(MachineMeasuring, AQuickMeasurementIsPrintedAndNotKept) {
     // Code cannot be kept either, and is not needed afterwards.
     std::filesystem::create_directory(folder() / "tessera");
     std::ofstream(folder() / "tessera" / "code") << "no folder";
-    const ProcessResult result = tessera({"--measure", "--quick", "--threads", "1", "-o", file});
-    ASSERT_EQ(result.exit_code, 0) << result.errors;
-    EXPECT_THAT(result.errors, HasSubstr("set XDG_CACHE_HOME to a folder that you may write"));
-    std::ifstream in(file);
-    const std::string text(std::istreambuf_iterator<char>(in), {});
-    EXPECT_THAT(text, HasSubstr("measured_with = "));
+    const std::string rate = "{ threads = 1, bytes_per_second = ";
+    std::string text;
+    // A busy machine may have no time for a rate.
+    for (int attempt = 0; attempt < 3 && text.find(rate) == std::string::npos; ++attempt) {
+        const ProcessResult result = tessera({"--measure", "--quick", "--threads", "1", "-o", file});
+        ASSERT_EQ(result.exit_code, 0) << result.errors;
+        EXPECT_THAT(result.errors, HasSubstr("set XDG_CACHE_HOME to a folder that you may write"));
+        std::ifstream in(file);
+        text.assign(std::istreambuf_iterator<char>(in), {});
+    }
+    EXPECT_THAT(text, HasSubstr(rate));
     EXPECT_THAT(text, Not(HasSubstr("threads = 2")));
     EXPECT_FALSE(std::filesystem::exists(folder() / "tessera" / "machines"));
 }
@@ -109,11 +114,16 @@ TEST_F(MachineMeasuring, TheFirstCompilationMeasuresOnceAndKeepsIt) {
     measured.rank_links = {
         {.ranks = 2, .transport = "memory", .latency_seconds = 1e-6, .bytes_per_second = 1e10}};
     machine::keep_host(folder() / "tessera", machine::probe_host(), measured);
-    EXPECT_THAT(compile(), HasSubstr("measuring this machine once"));
+    const std::string said = compile();
+    EXPECT_THAT(said, HasSubstr("measuring this machine once"));
     ASSERT_TRUE(kept().has_value());
     EXPECT_EQ(kept()->rank_links, measured.rank_links);
     measured = *kept();
-    EXPECT_NE(measured.measured_with, "");  // a busy machine may have no time for some rate
+    EXPECT_NE(measured.measured_with, "");
+    // A busy machine may have no time for a rate, and then says so.
+    EXPECT_EQ(measured.memory.back().read_bandwidth.empty(),
+              said.find("the bandwidth of the main memory") != std::string::npos)
+        << said;
     EXPECT_THAT(measured.micro_kernels, IsEmpty());
     EXPECT_THAT(compile(), IsEmpty());
     EXPECT_EQ(kept(), measured);

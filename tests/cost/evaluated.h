@@ -37,12 +37,12 @@ public:
 
     /// The bound of all operators together, by these leaves, one for each.
     double least_seconds(const std::vector<std::string>& leaves, const std::vector<bool>& is_free) {
-        std::vector<Evaluator::Least> least;
-        for (size_t op = 0; op < leaves.size(); ++op) {
-            const plan::Nest nest = plan::parse_nest(leaves[op], "test", kernels::micro_kernels());
-            const int leaf = evaluator_->number_of(static_cast<int>(op), nest.root());
-            least.push_back(evaluator_->least(static_cast<int>(op), {&leaf, 1}, is_free));
+        std::vector<std::vector<int>> numbers;
+        for (const std::string& leaf : leaves) {
+            const plan::Nest nest = plan::parse_nest(leaf, "test", kernels::micro_kernels());
+            numbers.push_back({evaluator_->number_of(static_cast<int>(numbers.size()), nest.root())});
         }
+        const std::vector<Evaluator::Least> least = evaluator_->least(numbers, is_free);
         std::vector<const Evaluator::Least*> all;
         for (const Evaluator::Least& each : least) all.push_back(&each);
         return evaluator_->least_seconds(all);
