@@ -48,13 +48,13 @@ struct Atom {
     std::variant<Variable, Quotient, Remainder, Lookup> node;
 };
 
-/// Where forms live: variable v runs through [0, extents[v]).
+/// The domain of forms: variable v runs through [0, extents[v]).
 struct Space {
     const BoundDefinition* bound;
     std::vector<int64_t> extents;
 };
 
-/// Inclusive.
+/// Inclusive bounds.
 struct Bounds {
     int64_t low;
     int64_t high;
@@ -72,7 +72,7 @@ Form scale(const Form& a, int64_t factor, const Space& space);
 Form quotient(const Form& form, int64_t divisor, const Space& space);
 Form remainder(const Form& form, int64_t divisor, const Space& space);
 
-/// The same as one atom, not simplified.
+/// The same as one atom each, not simplified.
 Form raw_quotient(const Form& form, int64_t divisor);
 Form raw_remainder(const Form& form, int64_t divisor);
 
@@ -95,7 +95,7 @@ int64_t evaluate(const Atom& atom, std::span<const int64_t> point, const Space& 
 std::vector<int> variables_in(const Form& form);
 std::vector<int> variables_in(const Atom& atom);
 
-/// Whether the form reads an index operand whose contents are not known.
+/// True if the form reads an index operand whose contents are not known.
 bool has_unknown_lookup(const Form& form, const Space& space);
 
 int64_t floor_div(int64_t a, int64_t b);  ///< b > 0

@@ -15,7 +15,7 @@
 namespace tessera::facts {
 namespace {
 
-// Products of sums beyond this stay products: no body of a sane operator comes near.
+// Larger products of sums stay products; no real operator's body comes near.
 constexpr size_t kLargestProduct = 1024;
 
 bool is_boolean(const AlgebraAtom& atom) {
@@ -45,14 +45,14 @@ Polynomial add(const Polynomial& a, const Polynomial& b, double times) {
         if (is_new) continue;
         const double largest = std::max(std::abs(place->second), std::abs(coefficient * times));
         place->second += coefficient * times;
-        // The remainder of a cancellation of rounded decimals is 0.
+        // A remainder this small comes from cancelling rounded decimals: it is 0.
         if (std::abs(place->second) <= 1e-13 * largest) sum.erase(place);
     }
     return sum;
 }
 
 Polynomial Algebra::atom_polynomial(AlgebraAtom atom) {
-    // Only one value is left: it is a constant.
+    // Only one value is possible: it is a constant.
     if (atom.range.low == atom.range.high && std::isfinite(atom.range.low))
         return constant_polynomial(atom.range.low);
     return {{{{intern(std::move(atom)), 1}}, 1.0}};
@@ -87,7 +87,7 @@ ValueRange Algebra::range_of(const Polynomial& p) const {
     return total;
 }
 
-// The monomial, once powers of booleans and of square roots are reduced.
+// The monomial with powers of booleans and of square roots reduced.
 Polynomial Algebra::power(const Monomial& m) {
     Monomial plain;
     Polynomial beside = constant_polynomial(1);
@@ -132,7 +132,7 @@ Polynomial Algebra::inverse(const Polynomial& p) {
     return atom_polynomial(std::move(atom));
 }
 
-// p where it is a truth value already, else the atom "p is not 0".
+// p if it is a truth value already, else the atom "p is not 0".
 Polynomial Algebra::indicator(const Polynomial& p) {
     if (const auto value = constant_value(p)) return constant_polynomial(*value != 0);
     const ValueRange r = range_of(p);
@@ -140,7 +140,7 @@ Polynomial Algebra::indicator(const Polynomial& p) {
     return call(Function::kNotEqual, {p, {}});
 }
 
-// Whether p is that function of `argument` and something else.
+// True if p is a call of this function with `argument` among its arguments.
 bool Algebra::is_call_with(const Polynomial& p, Function function, const Polynomial& argument) const {
     if (p.size() != 1 || p.begin()->second != 1) return false;
     const Monomial& factors = p.begin()->first;

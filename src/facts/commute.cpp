@@ -13,9 +13,9 @@
 
 // Under sum the normal form decides: every monomial holds the folded value once, as a factor. Under prod it
 // is a product of powers of it, free of anything else. Under max and min the signs of factors decide most
-// cases; for the rest
-// (`select(y > 0, y, 0.1 * y)`) a counterexample is sought at many points: folded values of all magnitudes
-// and around the numbers that stand in the expression, and elements anywhere in the range of their type.
+// cases; for the rest (`select(y > 0, y, 0.1 * y)`) a counterexample is sought at many points: folded values
+// of all magnitudes and around the numbers in the expression, and elements anywhere in the range of their
+// type.
 
 namespace tessera::facts {
 namespace {
@@ -57,7 +57,7 @@ bool holds_folded(const Algebra& algebra, const Polynomial& p) {
            }) != Dependence::kNone;
 }
 
-// Whether the post-expression is a number for every partial result for which that of the whole is one. A
+// True if the post-expression is a number for every partial result whenever that of the whole is one. A
 // subexpression that is NaN whatever the partial result, like the logarithm of an operand, is NaN in the
 // whole as well; so is the square root of the least value if that of any partial result is NaN.
 bool is_defined(const BoundDefinition& bound) {

@@ -15,8 +15,8 @@
 namespace tessera::facts {
 namespace {
 
-/// What a value is for all contents, by its expression alone. Reads that never reach an element are infinite,
-/// others finite.
+/// The finiteness of a value for all contents, by its expression alone. Reads that never reach an element are
+/// infinite, others finite.
 enum class Finiteness : uint8_t { kAny, kNever, kNan };
 
 class FinitenessOf {
@@ -82,7 +82,7 @@ private:
     Finiteness folded_;
 };
 
-// Whether a choice is made by, or between, values that are no numbers.
+// True if a choice is made by, or between, values that are not finite.
 bool may_stray(const ExprPtr& expr, const FinitenessOf& finiteness) {
     bool found = false;
     walk(expr, [&](const Expr& node) {
@@ -98,8 +98,8 @@ bool may_stray(const ExprPtr& expr, const FinitenessOf& finiteness) {
     return found;
 }
 
-// What the value is, and whether that is the same for all contents. Normal forms take 0 * inf for 0: finite
-// values of what is never finite are no numbers, unless a choice may have gone astray on the way.
+// Sets the outcome, and whether the value is the same for all contents. Normal forms take 0 * inf for 0: a
+// finite range of a never finite value means NaN, unless a choice may have gone astray on the way.
 void classify(Contribution& c, const ValueRange& values, Finiteness finiteness, bool strays, double start) {
     if (finiteness == Finiteness::kNan) {
         c.outcome = Outcome::kAbsorbing;
@@ -121,7 +121,7 @@ void classify(Contribution& c, const ValueRange& values, Finiteness finiteness, 
     if (c.is_nan || values.low == values.high) c.dependence = Dependence::kNone;
 }
 
-// The terms that are infinite: beside them, finite ones change nothing. All terms where none is.
+// The infinite terms, beside which finite ones change nothing; all terms if none is infinite.
 Polynomial deciding_terms(const Algebra& algebra, const Polynomial& p) {
     Polynomial infinite;
     for (const auto& [monomial, coefficient] : p) {
@@ -175,7 +175,7 @@ std::vector<Contribution> contributions(const BoundDefinition& bound, const Iter
                        false,      iterators_that_change(bound, form.algebra, form.value)};
         classify(c, form.algebra.range_of(form.value), finiteness, strays, start);
         if (c.outcome == Outcome::kNeverFinite && tensor >= 0) {
-            // The parts are any numbers, but the whole has the tensor's type.
+            // The parts are arbitrary numbers, but the whole has the tensor's type.
             options.real_tensor = -1;
             const BodyForm whole(part->bound, body, part->executed, options);
             Contribution typed = c;

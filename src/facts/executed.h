@@ -11,12 +11,12 @@ namespace tessera::facts {
 
 class ExecutedIterations {
 public:
-    /// Within the box. Without a predicate, and where it reads contents that are not known, every iteration
-    /// counts as executed. @throws Error if the predicate's iterators have more combinations than
+    /// Iterations within the box. Without a predicate, or where it reads contents that are not known, every
+    /// iteration counts as executed. @throws Error if the predicate's iterators have more combinations than
     /// kPredicateLimit.
     ExecutedIterations(const BoundDefinition& bound, IterationBox box);
 
-    /// Whether the predicate could be evaluated; if not, these are more than the executed iterations.
+    /// True if the predicate could be evaluated; if not, these are a superset of the executed iterations.
     bool is_exact() const { return is_exact_; }
     int64_t count() const;
     bool none() const { return count() == 0; }

@@ -15,8 +15,8 @@ ExprPtr both(const ExprPtr& a, const ExprPtr& b) {
     return a ? apply(Function::kAnd, {a, b}) : b;
 }
 
-// The expression with coordinates of index operands kept within their shapes: a case asks for them in the
-// whole box, and only the executed iterations are known to stay inside.
+// The expression with coordinates of index operands kept within their shapes: a case reads them in the whole
+// box, but only the executed iterations are known to stay inside.
 ExprPtr kept_inside(const BoundDefinition& bound, const ExprPtr& expr) {
     const auto all = [&](const std::vector<ExprPtr>& exprs) {
         std::vector<ExprPtr> kept;
@@ -56,7 +56,7 @@ std::vector<int> iterators_as_numbers(const std::vector<ExprPtr>& expressions) {
     return found;
 }
 
-// Whether the case can be decided for every combination of the iterators that it needs.
+// True if the case can be decided for every combination of the iterators that it needs.
 bool can_decide(const BoundDefinition& bound, const ExprPtr& condition) {
     for (const Read& read : reads_in({condition}))
         if (bound.contents[static_cast<size_t>(read.tensor)].empty()) return false;

@@ -8,10 +8,10 @@
 #include "facts/folded_range.h"
 
 // A sum of values that are linear in X is linear in X; so is the post-expression's result, if each of its
-// monomials holds the folded value or X once. Under max and prod that only holds where nothing is really
-// folded: where all values that meet in one element are the same, or there is only one. Out of range, values
-// are the identity or no numbers; that is looked at case by case. Elements that are never finite add up,
-// whatever the parts give: only finite elements say whether they do.
+// monomials holds the folded value or X once. Under max and prod that holds only where nothing is really
+// folded: where all values that meet in one element are the same, or there is only one. Out-of-range values
+// are the identity or NaN, decided case by case. Elements that are never finite add up, whatever the parts
+// give: only finite elements can fail to.
 
 namespace tessera::facts {
 namespace {
@@ -24,13 +24,13 @@ bool is_linear(const Contribution& c) {
     return c.is_zero || c.dependence == Dependence::kLinear;
 }
 
-// The same on both devices if all values are, linear if all add up.
+// kNone if all values are the same on both devices, kLinear if all add up.
 Dependence together(const std::vector<Contribution>& values) {
     if (std::ranges::all_of(values, is_none)) return Dependence::kNone;
     return std::ranges::all_of(values, is_linear) ? Dependence::kLinear : Dependence::kOther;
 }
 
-/// Elements of a result that the contributions reach.
+/// The elements of a result that the contributions reach.
 class Reached {
 public:
     Reached(const BoundDefinition& bound, int result)
@@ -55,7 +55,7 @@ private:
     ElementSet elements_;
 };
 
-/// What is folded under max, min or the score's maximum.
+/// The values folded under max, min or the score's maximum.
 class Extremum {
 public:
     Extremum(const BoundDefinition& bound, int result, const std::vector<Contribution>& all)
@@ -79,17 +79,17 @@ public:
     }
 
     bool loses_all() const { return lost_.holds_all(); }
-    /// Values that may reach a finite element; what else does is the identity, or the same on both devices
-    /// and no number.
+    /// Values that may reach a finite element; all others fold the identity or leave their elements infinite
+    /// or NaN.
     const std::vector<Contribution>& finite() const { return finite_; }
-    /// Both devices have the same.
+    /// Both devices have the same result.
     bool is_same() const { return same_; }
     /// Finite elements are the same on both devices.
     bool finite_is_same() const { return std::ranges::all_of(finite_, is_none) && !is_unsure(); }
-    /// No element is finite, but for what it held before.
+    /// No element is finite, except by its previous contents.
     bool only_keeps() const { return finite_.empty() && unsure_.empty(); }
 
-    /// Finite elements are one value each, of which the parts add up.
+    /// Every finite element is one value, of which the parts add up.
     bool adds() const {
         int64_t reached = 0;
         Reached any(bound_, result_);
@@ -104,7 +104,7 @@ public:
     }
 
 private:
-    // Whether an element may be a number in the whole and none in a part.
+    // True if an element may be a number in the whole and not in a part.
     bool is_unsure() const {
         Reached finite(bound_, result_);
         for (const Contribution& c : finite_) finite.add(c);
@@ -190,7 +190,7 @@ private:
         }
     }
 
-    // Beside previous contents, which are split too.
+    // With previous contents, which are split too.
     static Dependence of_kept(const std::vector<Contribution>& values) {
         return std::ranges::all_of(values, is_linear) ? Dependence::kLinear : Dependence::kOther;
     }
@@ -233,7 +233,7 @@ private:
         return extremum.only_keeps() ? Dependence::kLinear : Dependence::kOther;
     }
 
-    // M, L, A. An element of M that is not finite makes no numbers of those of L and A.
+    // M, L, A. Where M is not finite, L and A are NaN.
     std::vector<Dependence> of_weights_and_values(int tensor, const IterationCases& cases) const {
         const Extremum maximum(bound_, definition_.results()[0], of_body(tensor, cases, 0));
         const Dependence none = Dependence::kNone;
@@ -250,7 +250,7 @@ private:
         return {scores, none, together(values)};
     }
 
-    // Whether no element of the result is ever finite.
+    // True if no element of the result is ever finite.
     bool is_never_finite(const std::vector<Contribution>& values) {
         if (!std::isinf(identity(definition_.monoid))) return false;
         const Extremum extremum(bound_, definition_.results()[0], values);
@@ -268,7 +268,7 @@ private:
             return atom.kind == AlgebraAtom::Kind::kRead && atom.index == tensor ? Dependence::kLinear
                                                                                  : Dependence::kNone;
         });
-        // Elements to which it is not applied hold what the monoid starts from: 1 + 1 is not 1.
+        // Elements that the post-expression skips hold the monoid's start: 1 + 1 is not 1.
         const bool keeps_one = definition_.monoid == Monoid::kProd && post == Dependence::kLinear &&
                                !reaches_all(without_predicate());
         return keeps_one ? Dependence::kOther : post;

@@ -13,8 +13,8 @@
 #include "facts/touched.h"
 #include "support/error.h"
 
-// A tensor is split on an axis if the elements that each device reaches lie in its part: the bounding boxes
-// of the images of the parts of the box show that. Then nothing that a device lacks is ever read, and
+// A tensor is split on an axis if the elements that each device reaches lie in its part; the bounding boxes
+// of the images of the parts of the box show that. Then no device reads what it lacks, and
 //
 //   - a result that is split is right: every iteration that reaches an element runs on the device that holds
 //     it;
@@ -24,18 +24,18 @@
 //     others add nothing new: to max and min when nothing depends on the iterator, and to the weights'
 //     M and L.
 //
-// On an inner level all that must hold in every group, for the operator that the group sees: its iterations
-// are all that there are (restricted_to).
+// On an inner level all this must hold in every group, for the operator that the group sees: its iterations
+// are the whole box (restricted_to).
 
 namespace tessera::facts {
 namespace {
 
 using Boxes = std::vector<IterationBox>;  ///< of the devices, in order
 
-// Whether a signature is true for one group, whose devices each execute one part of an iterator.
+// Decides whether a signature is true for one group, whose devices each execute one part of an iterator.
 class GroupSplit {
 public:
-    // `bound`: what the group sees. @pre it outlives this
+    // @param bound the operator that the group sees @pre it outlives this
     GroupSplit(const BoundDefinition& bound, int iterator, int64_t count, int64_t grain)
         : bound_(bound),
           definition_(bound.definition),
@@ -62,13 +62,13 @@ private:
         return *executed_;
     }
 
-    // The post-expression is known to commute with the monoid.
+    // @pre the post-expression commutes with the monoid
     bool partial_is_right(int result) const {
         if (definition_.monoid == Monoid::kSoftmaxSum) return weighted_sums_have_one_maximum();
         if (!definition_.post || !definition_.where) return true;
         if (!is_named_in({definition_.where}) && !is_named_in(bound_.tensor(result).map)) return true;
         if (!executed().is_exact()) return post_takes_identity(bound_);
-        // A device may fold nothing into an element of which the other one makes a number.
+        // A device may fold nothing into an element that the other one makes a number.
         const int64_t whole = folded_elements(result, whole_box(bound_));
         for (const IterationBox& box : boxes_)
             if (folded_elements(result, box) != whole) return post_takes_identity(bound_);
@@ -78,7 +78,7 @@ private:
     // Partial sums are rescaled by how far their M is below that of the whole: each element of A must have
     // one M.
     bool weighted_sums_have_one_maximum() const {
-        // Or the same M on all devices.
+        // Or M is the same on all devices.
         if (!value_depends({definition_.body[0]}) && !(definition_.where && is_named_in({definition_.where})))
             return true;
         const std::vector<int> results = definition_.results();
@@ -115,7 +115,7 @@ private:
         return std::ranges::binary_search(iterators_in(exprs), iterator_);
     }
 
-    // Whether the value may change with the iterator: by its number, or by the elements that are read.
+    // True if the value may change with the iterator: by its number, or by the elements that are read.
     bool value_depends(const std::vector<ExprPtr>& exprs) const {
         bool found = false;
         for (const ExprPtr& expr : exprs)
@@ -144,7 +144,7 @@ private:
                !(definition_.where && is_named_in({definition_.where}));
     }
 
-    // Whether every iteration folds the identity, or stores the 0 that stands there anyway.
+    // True if every iteration folds the identity, or stores the 0 that stands there anyway.
     bool contributes_nothing() const {
         if (definition_.monoid == Monoid::kSoftmaxSum) return false;
         if (definition_.monoid == Monoid::kNone &&
@@ -156,7 +156,7 @@ private:
                                    [](const Contribution& c) { return c.outcome == Outcome::kIdentity; });
     }
 
-    // Whether the post-expression makes the identity of the identity, wherever it is applied.
+    // True if the post-expression maps the identity to itself, wherever it is applied.
     bool keeps_identity() const {
         BoundDefinition unconditional = bound_;
         unconditional.definition.where = nullptr;
@@ -211,9 +211,8 @@ private:
         return true;
     }
 
-    // An element of M that is never finite makes no numbers of its weights. In the whole that is so on some
-    // device as well; a device alone must not have scores for an element of which all are infinite, where
-    // those of the whole are not.
+    // An element of M that is never finite has NaN as its weights, in the whole and on some device alike. But
+    // no device may have only infinite scores for an element that has finite ones in the whole.
     bool scores_agree() const {
         const double start = identity(definition_.monoid);
         const IterationCases cases = iteration_cases(bound_, {definition_.body[0]});
@@ -259,7 +258,7 @@ private:
 
     const BoundDefinition& bound_;
     const Definition& definition_;
-    mutable std::optional<ExecutedIterations> executed_;  ///< counted when a question needs it
+    mutable std::optional<ExecutedIterations> executed_;  ///< counted on first use
     int iterator_;
     Boxes boxes_;
 };
@@ -282,7 +281,7 @@ std::string text(const Sbp& sbp) {
 Splits::Splits(const BoundDefinition& bound) : bound_(for_all_contents(bound)) {}
 
 // Axes with grains that every group can cut, the lowest axis first. An axis follows the iterator in its own
-// proportion: of `h * 64 + e` 64 elements to one of h, of `k div 32` one to 32 of k.
+// proportion: with `h * 64 + e`, 64 elements for one h; with `k div 32`, one for 32 k.
 std::vector<Splits::Axis> Splits::axes_to_split(int tensor, std::span<const Share> groups, int iterator,
                                                 int64_t count, Cut cut, int64_t grain) const {
     const auto& shape = bound_.shape(tensor);
@@ -308,7 +307,7 @@ std::vector<Splits::Axis> Splits::axes_to_split(int tensor, std::span<const Shar
     return axes;
 }
 
-// The first of them of which each device of every group reaches only its own part; -1 if there is none.
+// The first of these axes on which each device of every group reaches only its own part; -1 if there is none.
 Splits::Axis Splits::split_axis(int tensor, std::span<const Share> groups, int iterator, int64_t count,
                                 Cut cut, int64_t grain) const {
     std::vector<Axis> axes = axes_to_split(tensor, groups, iterator, count, cut, grain);
@@ -334,7 +333,7 @@ Splits::Axis Splits::split_axis(int tensor, std::span<const Share> groups, int i
     return axes.empty() ? Axis{} : axes.front();
 }
 
-// Partial results of the groups are partial results of the whole: one answer serves all of them.
+// One answer serves all groups: their partial results are partial results of the whole.
 bool Splits::post_commutes() {
     if (!commutes_) commutes_ = facts::post_commutes(bound_);
     return *commutes_;

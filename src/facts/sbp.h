@@ -10,19 +10,19 @@
 
 namespace tessera::facts {
 
-/// Where a tensor lives on the devices of one level (paper 000, 3.1.3): parts of one axis, copies, or partial
-/// results that a monoid folds into the whole.
+/// The placement of a tensor on the devices of one level (paper 000, 3.1.3): parts of one axis, copies, or
+/// partial results that a monoid folds into the whole.
 struct Sbp {
     enum class Kind : uint8_t { kSplit, kBroadcast, kPartial };
     Kind kind = Kind::kBroadcast;
     int axis = -1;                  ///< of kSplit
     Monoid monoid = Monoid::kNone;  ///< of kPartial
-    /// Of kSplit: parts are of whole grains. More than 1 only where that gives other parts than 1 does.
+    /// For kSplit: parts are of whole grains. More than 1 only where it changes the parts.
     int64_t grain = 1;
     auto operator<=>(const Sbp&) const = default;
 };
 
-/// "S(0)", "S(0:64)" of a grain of 64, "B", "P(sum)".
+/// "S(0)", "S(0:64)" with a grain of 64, "B", "P(sum)".
 std::string text(const Sbp& sbp);
 
 /// One entry for each tensor.
@@ -37,13 +37,13 @@ class Splits {
 public:
     explicit Splits(const BoundDefinition& bound);
 
-    /// The signature that holds if each of `count` devices executes one part of the iterator, and that in
-    /// every one of these groups, each of which sees its share as the whole; empty if none is true for every
-    /// contents of the operands. @param grain of the iterator's parts
+    /// The signature that holds if each of `count` devices executes one part of the iterator, in every one of
+    /// these groups, each of which sees its share as the whole; empty if none is true for every contents of
+    /// the operands. @param grain of the iterator's parts
     std::optional<Signature> split(std::span<const Share> groups, int iterator, int64_t count, Cut cut,
                                    int64_t grain = 1);
 
-    /// The shares of the devices of these groups after that.
+    /// The shares of the devices of these groups after such a split.
     static std::vector<Share> parts(std::span<const Share> groups, const Signature& signature, int iterator,
                                     int64_t count, int64_t grain = 1);
 

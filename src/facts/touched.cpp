@@ -29,7 +29,7 @@ std::vector<Touched> derive_touched(const BoundDefinition& bound) {
 
 namespace {
 
-/// Whether an executed iteration has coordinates within these ranges.
+/// True if an executed iteration has coordinates within these ranges.
 bool any_product(const BoundDefinition& bound, const ExecutedIterations& executed,
                  const std::vector<ExprPtr>& coordinates, const std::vector<Range>& within) {
     bool any = false;

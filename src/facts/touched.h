@@ -17,15 +17,15 @@ struct Touched {
 /// predicate: in the whole box). An upper bound where contents are not known.
 std::vector<Touched> derive_touched(const BoundDefinition& bound);
 
-/// Whether this access reaches an element of the tensor in some executed iteration.
+/// True if this access reaches an element of the tensor in some executed iteration.
 bool reaches_anything(const BoundDefinition& bound, const ExecutedIterations& executed, int tensor,
                       const std::vector<ExprPtr>& coordinates);
-/// Whether these reads all reach an element in one and the same executed iteration. Answers yes without
-/// looking if their iterators have more than 2^20 combinations.
+/// True if these reads all reach an element in one and the same executed iteration, or if their iterators
+/// have more than 2^20 combinations, which are not searched.
 bool reach_together(const BoundDefinition& bound, const ExecutedIterations& executed,
                     const std::vector<Read>& reads);
 
-/// Whether this access stays within the tensor in every executed iteration. False where unknown contents
+/// True if this access stays within the tensor in every executed iteration. False where unknown contents
 /// decide.
 bool stays_in_range(const BoundDefinition& bound, const ExecutedIterations& executed, int tensor,
                     const std::vector<ExprPtr>& coordinates);

@@ -10,7 +10,7 @@
 namespace tessera::facts {
 namespace {
 
-// Whether the value depends on a tensor's elements or on what was folded; anything else can be hoisted for
+// True if the value depends on a tensor's elements or on the folded value; anything else can be hoisted for
 // free.
 bool varies(const ExprPtr& expr) {
     bool found = false;

@@ -17,7 +17,7 @@
 
 namespace tessera::import {
 
-/// Whether the layers of a model have a tensor.
+/// The presence of a tensor in the layers of a model.
 enum class Presence : uint8_t { kNever, kAlways, kIfStored };
 
 /// The settings of a decoder-only transformer, from either format, each within its range.
@@ -34,9 +34,9 @@ struct DecoderConfig {
     TensorNames names;
     std::optional<PackedForm> packed;  ///< matrices of a folder that are packed integers
     std::vector<LayerView> views;      ///< tensors that are stored together with others, or transposed
-    std::vector<StoredTogether> stored_together;  ///< that may be, and then become views
+    std::vector<StoredTogether> stored_together;  ///< that may be so, and then become views
     std::vector<ExpertStack> expert_stacks;       ///< matrices of experts that may be stored one by one
-    std::vector<std::string> buffers;             ///< behind the name of a layer: stored, but computed anew
+    std::vector<std::string> buffers;             ///< end of a name in a layer: stored, but computed anew
     std::array<Presence, kLayerTensors> tensors{};
     bool layers_differ = false;    ///< in a size: refused, and their tensors are not looked at
     std::vector<int64_t> end_ids;  ///< tokens that end a text
@@ -49,8 +49,7 @@ struct DecoderConfig {
     }
 };
 
-/// The largest model that is believed: settings beyond are damage, and sizes computed from them never
-/// overflow.
+/// The largest model that is accepted: larger settings are damage, and computed sizes never overflow.
 namespace limits {
 inline constexpr int64_t kLayers = 1024;
 inline constexpr int64_t kHidden = 1 << 18;

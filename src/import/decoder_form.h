@@ -6,7 +6,7 @@
 
 #include "ops/elementwise.h"
 
-/// How a decoder computes, besides its sizes and the tensors that its layers have.
+/// The way a decoder computes, besides its sizes and the tensors that its layers have.
 namespace tessera::import {
 
 enum class NormForm : uint8_t {
@@ -15,10 +15,10 @@ enum class NormForm : uint8_t {
     kLayer,       ///< LayerNorm with a bias
 };
 
-/// Which rotary tables the queries and keys of a layer take.
+/// The rotary tables that the queries and keys of a layer take.
 enum class LayerRope : uint8_t { kNone, kGlobal, kLocal };
 
-/// What differs between the layers of one model besides their tensors.
+/// The differences between the layers of one model, besides their tensors.
 struct LayerKind {
     LayerRope rope = LayerRope::kGlobal;
     bool is_windowed = false;  ///< attention reaches back by the window only

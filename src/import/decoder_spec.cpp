@@ -8,8 +8,8 @@
 namespace tessera::import {
 namespace {
 
-/// Whether the head is the embedding. A head that is stored counts whatever the settings say, as in llama.cpp
-/// and transformers 5; that it contradicts them is said.
+/// True if the head is the embedding. A stored head counts whatever the settings say, as in llama.cpp and
+/// transformers 5; a warning tells if it contradicts them.
 bool is_head_tied(const DecoderConfig& config, TensorAccount& account, Findings& findings) {
     if (config.names.is_embedding_in_head) return true;
     const std::string head = source_name(OuterTensor::kHead, config.names);

@@ -6,7 +6,7 @@
 #include "import/decoder.h"
 #include "ops/activation.h"
 
-/// What the blocks of a decoder share while it is built.
+/// The state that the blocks of a decoder share while it is built.
 namespace tessera::import {
 
 /// The rotary tables of some layers.

@@ -45,12 +45,12 @@ enum class LayerTensor : uint8_t {
 };
 inline constexpr size_t kLayerTensors = 28;
 
-/// The step's own tensors around the layers.
+/// The step's own tensors, outside the layers.
 enum class OuterTensor : uint8_t { kEmbedding, kPositions, kFinalNorm, kFinalNormBias, kHead };
 inline constexpr size_t kOuterTensors = 5;
 
-/// Format of each tensor of one layer that exists; all that the structure of a layer depends on. Norms and
-/// biases are one operand.
+/// Format of each tensor of one layer that exists: the structure of a layer depends on nothing else. Norms
+/// and biases are one operand.
 using LayerFormats = std::array<std::optional<ops::WeightFormat>, kLayerTensors>;
 
 struct DecoderSize {
@@ -69,7 +69,7 @@ struct DecoderSize {
 
 enum class NameStyle : uint8_t { kHuggingFace, kGguf };
 
-/// How the tensors of a checkpoint are called: at first as in Llama, which an architecture changes.
+/// The names of the tensors of a checkpoint: by default those of Llama, which an architecture changes.
 struct TensorNames {
     NameStyle style = NameStyle::kHuggingFace;
     std::string base;    ///< "model.": before all names of a folder but the head; left out of some folders
@@ -89,8 +89,8 @@ TensorNames common_names(NameStyle style);
 std::string source_name(LayerTensor tensor, int64_t layer, const TensorNames& names);
 std::string source_name(OuterTensor tensor, const TensorNames& names);
 
-/// Factors of a GGUF file by which the rotary frequencies are divided, f32[pairs that are rotated]: for Llama
-/// 3.1 and later, and for contexts up to that of the training and beyond it.
+/// Factors of a GGUF file that divide the rotary frequencies, f32[pairs that are rotated]: for Llama 3.1 and
+/// later, and for contexts up to that of the training and beyond it.
 inline constexpr const char* kRopeFactorsSource = "rope_freqs.weight";
 inline constexpr const char* kShortRopeFactorsSource = "rope_factors_short.weight";
 inline constexpr const char* kLongRopeFactorsSource = "rope_factors_long.weight";
@@ -98,7 +98,7 @@ inline constexpr const char* kLongRopeFactorsSource = "rope_factors_long.weight"
 /// Name in the graph: "q", "q_bias", "attention_norm".
 std::string_view name(LayerTensor tensor);
 
-/// Whether the tensor is a matrix, not a norm or bias.
+/// True if the tensor is a matrix, not a norm or bias.
 bool is_matrix(LayerTensor tensor);
 
 /// Outermost axis first; matrices are [outputs, inputs].

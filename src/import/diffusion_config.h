@@ -18,7 +18,7 @@ struct DiffusionConfig {
     int64_t side = 0;          ///< of the latent image; a multiple of `patch`
     int64_t in_channels = 0;   ///< of the latent image
     int64_t out_channels = 0;  ///< noise, and variance where it is learned
-    int64_t classes = 0;       ///< and one more for no class
+    int64_t classes = 0;       ///< and one more for "no class"
     double epsilon = 1e-6;
     std::string stated_type;  ///< of the weights: "float16"
 
@@ -27,7 +27,7 @@ struct DiffusionConfig {
     int64_t patches() const { return patches_of_side() * patches_of_side(); }
 };
 
-/// Whether a JSON file is a configuration of diffusers: it names its class in `_class_name`.
+/// True if a JSON file is a configuration of diffusers: it names its class in `_class_name`.
 bool is_diffusion_config(const std::filesystem::path& file);
 
 /// Reads the config.json of a `DiTTransformer2DModel`, or of a `Transformer2DModel` with the same norms.

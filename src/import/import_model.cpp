@@ -24,7 +24,7 @@ std::string model_name(const std::filesystem::path& path) {
                                                : std::string(GgufParts::model_name(last.stem().string()));
 }
 
-/// A type that only the settings state: there are no tensors to ask.
+/// Checks a type that only the settings state, when there are no tensors to ask.
 void check_stated_type(const DecoderConfig& config, Findings& findings) {
     const std::string& type = config.stated_type;
     if (!type.empty() && type != "float32" && type != "float16" && type != "bfloat16" && type != "auto")
@@ -32,7 +32,7 @@ void check_stated_type(const DecoderConfig& config, Findings& findings) {
             fmt::format("tensors of type {}: expected float32, float16 or bfloat16", type));
 }
 
-/// Where the architecture does not tell which tensors are needed: all of them.
+/// Checks all tensors, if the architecture does not tell which are needed.
 void check_types(const WeightSource& weights, Findings& findings) {
     std::map<std::string, int64_t> counts;
     for (const std::string& name : weights.names()) ++counts[weights.find(name)->type];
@@ -52,7 +52,7 @@ int64_t context_of(const DecoderConfig& config, const ImportOptions& options, co
     return options.context;
 }
 
-/// Keys and values are made by these in every layer.
+/// The formats of the weights that make keys and values, in every layer.
 std::vector<ops::WeightFormat> cache_makers(const DecoderSpec& spec) {
     std::vector<ops::WeightFormat> makers;
     for (const LayerFormats& layer : spec.layers)
@@ -61,7 +61,7 @@ std::vector<ops::WeightFormat> cache_makers(const DecoderSpec& spec) {
     return makers;
 }
 
-/// The checkpoint, and the layers that its settings and tensors make.
+/// The checkpoint, and the layers that its settings and tensors define.
 ModelReport read_model(const std::filesystem::path& path) {
     ModelReport report{.checkpoint = open_checkpoint(path)};
     Checkpoint& checkpoint = report.checkpoint;
@@ -77,7 +77,7 @@ ModelReport read_model(const std::filesystem::path& path) {
     return report;
 }
 
-/// Every constant of the graph has its tensor, of its shape and type.
+/// Checks that every constant of the graph has its tensor, of its shape and type.
 void check_constants(const Graph& graph, const WeightSource& weights, const std::string& path) {
     for (const Value& value : graph.values) {
         if (value.kind != ValueKind::kConstant) continue;

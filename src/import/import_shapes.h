@@ -9,7 +9,7 @@
 
 namespace tessera::import {
 
-/// A model by its settings alone.
+/// A model, known by its settings alone.
 struct ImportedShapes {
     Graph graph;       ///< with composites; its constants name tensors that need not exist
     std::string type;  ///< of all weights: "f16"
@@ -22,11 +22,11 @@ struct ImportedShapes {
 /// folder with one. @throws Error naming everything that is not supported, at once.
 ImportedShapes import_shapes(const std::filesystem::path& path, const StepLimits& limits);
 
-/// Whether the config.json at `path`, as above, is of a diffusion transformer.
+/// True if the config.json at `path`, as above, is of a diffusion transformer.
 bool is_diffusion_model(const std::filesystem::path& path);
 
-/// The graph of one denoising step of a diffusion transformer (import/diffusion_transformer.h) for so many
-/// images, whose rows are `max_positions` patches of each. @throws Error as above
+/// The graph of one denoising step of a diffusion transformer (import/diffusion_transformer.h) for this many
+/// images. Its rows are the `max_positions` patches of each image. @throws Error as above
 ImportedShapes import_diffusion_shapes(const std::filesystem::path& path, int64_t images);
 
 }  // namespace tessera::import

@@ -13,13 +13,13 @@
 #include "support/error.h"
 #include "support/shown.h"
 
-// The treatment of left-over tensors depends on the program that users compare with. llama.cpp refuses a file
-// with a tensor that the architecture does not have. transformers loads a folder without it, and warns: so
-// does Tessera, but for two kinds that would change the results if they were used, as their owner expects.
+// Left-over tensors are treated as by the program that users compare with. llama.cpp refuses a file with a
+// tensor that the architecture does not have. transformers loads a folder without it, and warns: so does
+// Tessera, except for two kinds that their owner expects to be used, and that would change the results.
 //
-// - Biases and norms of the layers that are there. One setting, which is missing or wrong, decides whether
-//   they count, and llama.cpp's converter carries them over whatever the setting says.
-// - Adapters that nobody has merged.
+// - Biases and norms of existing layers. One setting, which may be missing or wrong, decides whether they
+//   count, and llama.cpp's converter carries them over whatever the setting says.
+// - Adapters that were not merged.
 
 namespace tessera::import {
 namespace {
@@ -48,7 +48,7 @@ std::string_view behind_layer(std::string_view name, const DecoderConfig& config
     return name.substr(static_cast<size_t>(end - name.data()) + 1);
 }
 
-/// Whether a tensor of a folder would change the results if it were used: biases and norms of existing
+/// True if a tensor of a folder would change the results if it were used: biases and norms of existing
 /// layers, and every tensor of a layer of another configuration.
 bool would_change_results(std::string_view name, const DecoderConfig& config) {
     if (name == "lm_head.bias" || name == source_name(OuterTensor::kFinalNormBias, config.names)) return true;

@@ -14,8 +14,8 @@
 
 namespace tessera::import {
 
-/// Every tensor of a checkpoint is accounted for: it was asked for here, with its shape and type, or it is
-/// known to be harmless, or it is refused or warned about.
+/// Accounts for every tensor of a checkpoint: it was asked for here, with its shape and type, or it is known
+/// to be harmless, or it is refused or warned about.
 class TensorAccount {
 public:
     /// All must live longer.
@@ -28,7 +28,7 @@ public:
     ops::WeightFormat resolve(const std::string& name, const std::vector<int64_t>& shape);
     /// Resolves a tensor that the import itself reads.
     void resolve_f32(const std::string& name, const std::vector<int64_t>& shape);
-    /// Whether two tensors that are there hold the same bytes. The second is then accounted for.
+    /// True if two existing tensors hold the same bytes. The second is then accounted for.
     bool is_copy(const std::string& original, const std::string& copy);
 
     /// Adds to the findings the tensors that are missing, of a wrong shape or type, or left over.

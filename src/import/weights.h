@@ -36,8 +36,8 @@ public:
     virtual TensorContents rows(int64_t first, int64_t last) const = 0;
 };
 
-/// Where the contents of a graph's constants come from, by the names of Value::sources. To be used by one
-/// thread at a time, but for the rows of what is open.
+/// The source of the contents of a graph's constants, by the names of Value::sources. To be used by one
+/// thread at a time, except for the rows that it opened.
 class WeightSource {
 public:
     virtual ~WeightSource() = default;
@@ -50,11 +50,11 @@ public:
     virtual TensorContents contents(std::string_view name) const;
     /// The same by rows; the source must outlive it. Here they are rows of the whole contents.
     virtual std::unique_ptr<TensorRows> open_rows(std::string_view name) const;
-    /// Its bytes are not needed for now: mapped pages need not stay in memory. They can be read again.
+    /// Tells that the bytes are not needed for now: mapped pages may leave memory. They can be read again.
     virtual void release(std::string_view /*name*/) const {}
 };
 
-/// Rows of contents that are there. @pre elements of the shape, each of as many bits, fill them
+/// Rows of existing contents. @pre elements of the shape, each of the same number of bits, fill them
 std::unique_ptr<TensorRows> rows_of(TensorContents contents, const std::vector<int64_t>& shape);
 
 }  // namespace tessera::import

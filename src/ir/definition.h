@@ -82,7 +82,7 @@ struct TileSize {
 
 inline constexpr int64_t kDefaultLanes = 4;
 
-/// The part after `test`: it defines nothing, it only sets up the facts.
+/// The part after `test`: it defines nothing but sets up the facts.
 struct TestSetup {
     std::map<std::string, int64_t> bind;
     std::map<std::string, ExprPtr> fill;  ///< index operand -> contents at FillPosition
@@ -91,8 +91,7 @@ struct TestSetup {
     std::vector<UnitOperand> unit;  ///< empty, or two factors and a result
 };
 
-/// Lines in which the parts of a definition were read, for errors that show up later; 0 where there was no
-/// text.
+/// Lines in which the parts of a definition were read, for later errors; 0 where there was no text.
 struct DefinitionLines {
     int op = 0;
     std::vector<int> dims;     ///< as Definition::dims
@@ -139,8 +138,7 @@ std::string print(const Definition& definition);
 std::string print(const Definition& definition, const TestSetup& test);
 std::string print(const Definition& definition, const ExprPtr& expr);
 
-/// Checks everything that does not depend on the values of the dims. @throws Error naming the rule that is
-/// broken.
+/// Checks everything that does not depend on the values of the dims. @throws Error naming the broken rule.
 void verify(const Definition& definition, const std::string& where);
 /// The definition and its test part, the latter as far as it does not depend on extents; with lines.
 void verify(const DefinitionFile& file, const std::string& where);
@@ -165,7 +163,7 @@ std::vector<int64_t> bound_dims(const DefinitionFile& file);
 /// The value of an expression that holds no read and no iterator (extents, shapes).
 int64_t evaluate_constant(const ExprPtr& expr, const std::vector<int64_t>& dims);
 
-/// Whether a component of a map reads an index operand.
+/// True if a component of a map reads an index operand.
 bool is_indirect(const ExprPtr& component);
 
 /// Every read below these expressions, those inside coordinates included; each distinct read once.

@@ -25,7 +25,7 @@ IntegerRange range(ElementType type);
 /// The value as an element of this type holds it: integers drop the fraction and saturate, floats round to
 /// nearest even by way of f32 (zoo notation, "casts by type name").
 double round_to(ElementType type, double value);
-/// Whether a cast holds every value, so that it counts as linear (zoo notation, facts sbp and linear).
+/// True if a cast keeps every value, so that it counts as linear (zoo notation, facts sbp and linear).
 bool is_exact_cast(ElementType from, ElementType to);
 
 }  // namespace tessera

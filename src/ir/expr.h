@@ -8,7 +8,7 @@
 
 #include "ir/element_type.h"
 
-/// Expressions of a definition: extents, access maps, predicates and bodies are all of this one form.
+/// Expressions of a definition: extents, access maps, predicates and bodies all have this one form.
 /// Semantics: zoo notation, "Expressions". Trees are immutable and shared; names are resolved to positions in
 /// the Definition that owns the expression.
 namespace tessera {
@@ -66,11 +66,11 @@ struct DimRef {
     int index;  ///< in Definition::dims
     bool operator==(const DimRef&) const = default;
 };
-/// `i`, the row-major position, in a `fill`.
+/// `i` in a `fill`: the row-major position.
 struct FillPosition {
     bool operator==(const FillPosition&) const = default;
 };
-/// The monoid's result, in a post-expression.
+/// The monoid's result in a post-expression.
 struct Folded {
     bool operator==(const Folded&) const = default;
 };
@@ -107,9 +107,9 @@ ExprPtr cast(ElementType to, ExprPtr argument);
 
 /// "+", "div", "exp", "<=", "select", ...
 std::string_view name(Function function);
-/// Whether it compares two numbers: the result is 0 or 1.
+/// True if it compares two numbers: the result is 0 or 1.
 bool is_comparison(Function function);
-/// Whether integers alone give an integer: of a select, what it selects.
+/// True if integer arguments give an integer; of a select, only the selected arguments count.
 bool gives_integers_of_integers(Function function);
 /// exp log sqrt rsqrt tanh erf sigmoid.
 bool is_special(Function function);

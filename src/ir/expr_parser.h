@@ -5,7 +5,7 @@
 
 namespace tessera {
 
-/// Where an expression stands decides which names it may use.
+/// The place of an expression, which decides the names that it may use.
 enum class ExprContext : uint8_t {
     kExtent,    ///< of an iterator, an axis: dims
     kIndexMap,  ///< declared map of an index operand: iterators and dims

@@ -4,7 +4,7 @@
 
 namespace tessera {
 
-/// Whether f32 holds the number, rounded: not as infinity, and as 0 only if it is 0.
+/// True if f32 holds the number, rounded: not as infinity, and as 0 only if it is 0.
 inline bool fits_f32(double number) {
     const auto nearest = static_cast<float>(number);
     return std::isfinite(nearest) && (nearest != 0 || number == 0);

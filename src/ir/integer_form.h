@@ -6,7 +6,7 @@
 
 namespace tessera {
 
-/// Where an integer expression stands, for errors: `where` with its line, and the name of its owner.
+/// The place of an integer expression, for errors: `where` with its line, and the name of its owner.
 struct ExprPlace {
     std::string where;
     std::string entity;

@@ -15,11 +15,11 @@ struct TensorData {
     std::vector<double> values;
 };
 
-/// Which elements of each tensor are there, row-major; an empty list: all of them.
+/// For each tensor, which of its elements are held, row-major; an empty list: all of them.
 using HeldElements = std::vector<std::vector<bool>>;
 
-/// What a score of -inf is in `softmax_sum`: a number, as the notation of operators has it, so that elements
-/// without another one are NaN; or nothing, as in graphs (docs/ir.md, "Numbers").
+/// The treatment of a score of -inf in `softmax_sum`: a number, as in the notation of operators, so that
+/// elements without another score are NaN; or nothing, as in graphs (docs/ir.md, "Numbers").
 enum class InfiniteScores { kNumbers, kNothing };
 
 /// Runs every iteration of the box. `operands` has one entry for each tensor of the definition, in order;

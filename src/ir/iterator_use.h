@@ -7,12 +7,12 @@
 
 namespace tessera {
 
-/// Whether iterator `x` is one of them.
+/// True if iterator `x` is one of them.
 inline bool contains(const std::vector<int>& iterators, int x) {
     return std::ranges::find(iterators, x) != iterators.end();
 }
 
-/// Whether iterator `x` occurs below the expression, as in iterators_in.
+/// True if iterator `x` occurs below the expression, as in iterators_in.
 inline bool uses(const ExprPtr& expr, int x) {
     return contains(iterators_in(expr), x);
 }

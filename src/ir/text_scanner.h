@@ -14,7 +14,7 @@ class TextScanner {
 public:
     TextScanner(std::string_view line, std::string where) : line_(line), where_(std::move(where)) {}
 
-    /// Whether the token is next; a token of letters must end there. Consumes it.
+    /// Consumes the token and returns true if it is next; a token of letters must end there.
     bool take(std::string_view token);
     void expect(std::string_view token);
     void expect_end();

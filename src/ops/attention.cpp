@@ -41,13 +41,13 @@ AttentionForm form_of(const Node& node) {
     return form;
 }
 
-/// What a token sees of the cached ones.
+/// The predicate for the cached tokens that a token sees.
 std::string visible(const AttentionForm& form) {
     return "i < length[b] and s <= start[b] + i" +
            (form.window == 0 ? "" : fmt::format(" and s > start[b] + i - {}", form.window));
 }
 
-/// The scores by the sums of products.
+/// The scores as an expression of the sums of products.
 std::string score_of(const AttentionForm& form) {
     if (form.cap == 0) return fmt::format("sum(G * K) * {}", form.scale);
     return fmt::format("tanh(sum(G * K) * {} / {}) * {}", form.scale, form.cap, form.cap);
@@ -57,7 +57,7 @@ std::string score_of(const AttentionForm& form) {
 DefinitionPtr define_with(Symbols symbols, const AttentionShape& shape, fmt::string_view pattern,
                           ElementType type = ElementType::kF32, const AttentionForm& form = {}) {
     const std::string where = visible(form), score = score_of(form);
-    // Keys and values of token s: in its slot of the cache, or among what was read from it.
+    // Keys and values of token s: in its slot of the cache, or in what was read from it.
     const std::string page = fmt::format("page i32[b, s div {}] of [{}, {}]", kPageSlots,
                                          text(shape.sequences), shape.table_width);
     const std::string slot = fmt::format("page[b, s div {0}], s mod {0}, g", kPageSlots);
@@ -193,7 +193,7 @@ void decompose_attention(BlockBuilder& block, const Node& node) {
     const ValueId first = node.operands[3], length = node.operands[4], start = node.operands[5];
     const ValueId page = node.operands[6];
     const AttentionForm form = form_of(node);
-    constexpr size_t kScales = 6;  // from keys and values to theirs, behind the other operands
+    constexpr size_t kScales = 6;  // operand distance from keys and values to their scales
     if (form.has_scales) {
         (void)operand_type(graph, node, 1 + kScales, 4);
         (void)operand_type(graph, node, 2 + kScales, 4);
@@ -205,7 +205,7 @@ void decompose_attention(BlockBuilder& block, const Node& node) {
     const ValueId gathered =
         block.add(node.name + "_gather", gather_sequences(graph.symbols, shape, form.rounded),
                   {first, length, node.operands[0]});
-    // Operands of what reads keys or values: the cache by its pages, or what was read from it.
+    // Operands of the readers of keys or values: the cache by its pages, or what was read from it.
     const auto reading = [&](const char* read, size_t operand, ValueId other) -> std::vector<ValueId> {
         if (!form.has_scales) return {length, start, page, other, node.operands[operand]};
         const ValueId numbers =

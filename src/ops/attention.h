@@ -20,7 +20,7 @@ struct AttentionSymbols {
     std::string cached = "S";   ///< of the longest sequence, new tokens included
 };
 
-/// What a token sees, and how the scores are computed.
+/// The tokens that a token sees, and the computation of the scores.
 struct AttentionForm {
     double scale = 1;
     /// f32 or bf16: the type to which the factors of the cache, queries and weights of the softmax, are
@@ -28,7 +28,7 @@ struct AttentionForm {
     ElementType rounded = ElementType::kF32;
     double cap = 0;  ///< scores become cap tanh(score / cap); 0: they stay. Source: Gemma 2, 2024, section 2
     int64_t window = 0;  ///< a token sees so many tokens, itself included; 0: all before it
-    /// The cache holds bytes in blocks of 32 along a head, as Q8_0 does, which have a scale each.
+    /// The cache holds bytes in blocks of 32 along a head, with a scale each, as in Q8_0.
     bool has_scales = false;
 };
 
@@ -57,7 +57,7 @@ DefinitionPtr gather_sequences(Symbols symbols, const AttentionShape& shape,
                                ElementType result = ElementType::kF32);
 /// With scales: C[b, g, s, e] = q[page[b, s div 16], s mod 16, g, e] d[.., e div 32]. Operands: page, q, d.
 /// Result: [sequences, cache heads, cached, width] of type `rounded`, which scores and sums read in place of
-/// the cache. It has every slot of the named pages, whether a token sees it or not: to find out took longer.
+/// the cache. It holds every slot of the named pages, seen or not: testing that took longer.
 DefinitionPtr read_cache(Symbols symbols, const AttentionShape& shape, const AttentionForm& form);
 /// scale sum over e of G[b, g, r, i, e] K[page[b, s div 16], s mod 16, g, e], below the cap. Operands:
 /// length, start, page, G of type `rounded`, K. Result: f32[sequences, cache heads, group, segment, cached].

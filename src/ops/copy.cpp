@@ -42,7 +42,7 @@ bool is_copy(const Definition& definition) {
         const auto* x = std::get_if<IteratorRef>(&component->node);
         return x && x->index == static_cast<int>(i);
     };
-    // Where the tensor has other extents, the definition pads or slices.
+    // If the tensor has other extents, the definition pads or slices.
     const auto is_whole = [&](const TensorDecl& tensor, size_t i) {
         return !tensor.shape || same((*tensor.shape)[i], definition.iterators[i].extent);
     };

@@ -28,12 +28,12 @@ struct GgufTensor {
     int64_t elements() const;
 };
 
-/// A GGUF file, version 2 or 3, little-endian: header, metadata, tensors, all checked when it is opened, so
-/// that every view that this class hands out lies inside the file. The file may be hostile. Source: the GGUF
+/// A GGUF file, version 2 or 3, little-endian: header, metadata, tensors. All are checked on opening, so that
+/// every view that this class hands out lies inside the file. The file may be hostile. Source: the GGUF
 /// specification of the ggml project (docs/gguf.md).
 class GgufFile {
 public:
-    /// Whether the file starts with the magic bytes. @throws Error if it cannot be read.
+    /// True if the file starts with the magic bytes. @throws Error if it cannot be read.
     static bool is_gguf(const std::filesystem::path& path);
 
     /// @throws Error naming the offset or the tensor, what was found and what was expected.
@@ -47,11 +47,11 @@ public:
     const GgufMetadata& metadata() const { return metadata_; }
     /// In the order of the file.
     std::span<const GgufTensor> tensors() const { return tensors_; }
-    /// Null when there is none of this name.
+    /// Null if there is none of this name.
     const GgufTensor* find_tensor(std::string_view name) const;
     /// Aligned as the file says (`general.alignment`, 32 by default), relative to the start of the mapping.
     std::span<const std::byte> bytes(const GgufTensor& tensor) const;
-    /// Gives the pages of `part` back to the system where the file was opened (MappedFile::release).
+    /// Gives the pages of `part` back to the system, if the file was opened (MappedFile::release).
     void release(std::span<const std::byte> part) const;
 
 private:

@@ -42,7 +42,7 @@ bool holds_list(const GgufValue* value) {
     return value && std::holds_alternative<GgufArray>(value->data);
 }
 
-/// Whether it is a list of integers that is short enough to be shown.
+/// True for a list of integers that is short enough to be shown.
 bool is_short_list(const GgufValue* value) {
     if (!holds_list(value)) return false;
     const auto& list = std::get<GgufArray>(value->data);

@@ -16,7 +16,7 @@ constexpr const char* kE4m3 = "F8_E4M3";
 constexpr const char* kE5m2 = "F8_E5M2";
 constexpr const char* kE8m0 = "F8_E8M0";
 
-/// A sign, an exponent, and so many bits of mantissa; exponent 0 has denormal numbers.
+/// The value of a sign, an exponent, and `mantissa_bits` bits of mantissa; exponent 0 has denormal numbers.
 double small_float(uint8_t bits, int mantissa_bits, int bias) {
     const int mantissa = bits & ((1 << mantissa_bits) - 1);
     const int exponent = (bits & 0x7f) >> mantissa_bits;
@@ -34,7 +34,7 @@ std::array<double, 256> table_of(std::string_view type) {
     return values;
 }
 
-/// Whether a number of at most four significant bits, times the scale, is a BF16: eight bits, and an exponent
+/// True if a number of at most four significant bits, times the scale, is a BF16: eight bits, and an exponent
 /// far from its ends.
 bool keeps_bfloat16(double scale) {
     int exponent = 0;
@@ -64,7 +64,7 @@ int64_t divided_up(int64_t count, int64_t size) {
 }  // namespace
 
 double value_of_e4m3(uint8_t bits) {
-    // There is no infinity: only the largest mantissa of the largest exponent is not a number.
+    // There is no infinity: only the largest mantissa of the largest exponent is NaN.
     if ((bits & 0x7f) == 0x7f) return std::numeric_limits<double>::quiet_NaN();
     return small_float(bits, 3, 7);
 }
@@ -96,7 +96,7 @@ void Fp8Weights::add(const std::string& name) {
         matrix.tensor.type += why;
         matrices_.emplace(name, std::move(matrix));
     };
-    // Scales of activations round what Tessera does not round.
+    // Scales of activations round values that Tessera does not round.
     for (const char* end : {".input_scale", ".activation_scale"})
         if (checkpoint_->find(stem + end)) hidden_.insert(stem + end);
     const StoredTensor* scale = nullptr;
@@ -149,7 +149,7 @@ bool Fp8Weights::find_places(const std::vector<int64_t>& shape, const StoredTens
     }
     matrix.rows = rows, matrix.scales_of_matrix = 1;
     if (scale.shape == one_each || scale.shape == without_last(one_each)) return true;
-    matrix.scales_of_matrix = 0;  // one for all
+    matrix.scales_of_matrix = 0;  // one for all matrices
     return scale.shape.empty() || scale.shape == std::vector<int64_t>{1};
 }
 

@@ -12,15 +12,15 @@
 
 namespace tessera::import {
 
-/// The tensors of a folder whose matrices are floats of eight bits (F8_E4M3, F8_E5M2) with scales, floats or
-/// powers of two (F8_E8M0): X with X_scale_inv, one for each block of rows and columns, or with X_scale, one
-/// for all or for each row, which multiply it. They appear as X of type BF16 where that holds every product,
-/// as it does with scales that are powers of two, and otherwise of type F32, which rounds a product once, as
-/// PyTorch does. Experts may lie together, with an axis more in front of both.
+/// The tensors of a folder whose matrices are floats of eight bits (F8_E4M3, F8_E5M2) with scales that
+/// multiply them, floats or powers of two (F8_E8M0): X with X_scale_inv, one for each block of rows and
+/// columns, or with X_scale, one for all or for each row. They appear as X of type BF16 if that holds every
+/// product, as with powers of two, and otherwise of type F32, which rounds a product once, as PyTorch does.
+/// Experts may lie together, with one more axis in front of both.
 ///
 ///     weight [N, K] f8   weight_scale_inv [N up to 128, K up to 128]
 ///
-/// What does not fit keeps a type that says why. Sources: Micikevicius et al., "FP8 Formats for Deep
+/// A matrix that does not fit keeps a type that says why. Sources: Micikevicius et al., "FP8 Formats for Deep
 /// Learning" (2022); transformers, integrations/finegrained_fp8.py.
 class Fp8Weights : public WeightSource {
 public:
@@ -41,7 +41,7 @@ private:
         int64_t scales_of_matrix = 0;
     };
     void add(const std::string& name);
-    /// Which scale belongs to an element; false if they do not fit.
+    /// Finds the scale of each element; false if they do not fit.
     bool find_places(const std::vector<int64_t>& shape, const StoredTensor& scale, Matrix& matrix) const;
 
     std::shared_ptr<const WeightSource> checkpoint_;

@@ -13,8 +13,7 @@ namespace {
 constexpr int64_t kInWord = 8;  ///< numbers of four bits in a word
 constexpr int64_t kPackedBlock = 32;
 constexpr size_t kPackedBlockBytes = 19;
-/// The place in a word of AWQ of each of eight neighbours: they lie in the order 0, 2, 4, 6, 1, 3,
-/// 5, 7.
+/// The place in a word of AWQ of each of eight neighbours. They lie in the order 0, 2, 4, 6, 1, 3, 5, 7.
 constexpr std::array<int, 8> kPlaceInAwq = {0, 4, 1, 5, 2, 6, 3, 7};
 
 uint32_t packed_word(const StoredTensor& tensor, int64_t index) {
@@ -23,7 +22,7 @@ uint32_t packed_word(const StoredTensor& tensor, int64_t index) {
     return value;
 }
 
-/// The parts of one matrix, as numbers.
+/// The parts of one matrix.
 struct PackedParts {
     const StoredTensor &q, &zeros, &scales;
     PackedForm form;
@@ -58,7 +57,7 @@ bool is_words(const StoredTensor* tensor) {
     return tensor && tensor->element == ElementType::kI32 && tensor->shape.size() == 2;
 }
 
-/// Whether input k belongs to group k div `group`. `desc_act` gives the inputs an order of their own.
+/// True if input k belongs to group k div `group`. `desc_act` gives the inputs an order of their own.
 bool is_in_order(const StoredTensor& groups, int64_t group) {
     if (groups.element != ElementType::kI32) return false;
     for (int64_t k = 0; k < std::ssize(groups.bytes) / 4; ++k)
@@ -66,7 +65,7 @@ bool is_in_order(const StoredTensor& groups, int64_t group) {
     return true;
 }
 
-/// The number that all zero points are; empty if they differ.
+/// The common value of all zero points; empty if they differ.
 std::optional<uint32_t> only_zero(const StoredTensor& zeros) {
     const uint32_t first = packed_word(zeros, 0);
     for (int64_t i = 0; i < std::ssize(zeros.bytes) / 4; ++i)

@@ -18,9 +18,9 @@ namespace tessera::import {
 ///
 ///     INT4   d f16 | zero u8 | q x 16: byte j is element j, and j + 16 in its upper half
 ///
-/// Nothing is rounded. The zero point of a symmetric matrix is 8: whether 7 or 8 is stored tells the version
-/// of GPTQ, whatever the settings say. What does not fit keeps a type that says why, and is named among the
-/// unsupported ones.
+/// Nothing is rounded. The zero point of a symmetric matrix is 8: the version of GPTQ decides whether 7 or 8
+/// is stored, whatever the settings say. A matrix that does not fit keeps a type that says why, and is named
+/// among the unsupported ones.
 /// Sources: AutoGPTQ, qlinear_cuda_old.py; AutoAWQ, packing_utils.py.
 class PackedWeights : public WeightSource {
 public:
@@ -39,7 +39,7 @@ private:
         int64_t zero_offset = 0;
     };
     void add(const std::string& stem);
-    /// What is wrong with the groups or zero points of a matrix; empty if nothing is.
+    /// The fault in the groups or zero points of a matrix; empty if there is none.
     std::string complete(const StoredTensor& zeros, const StoredTensor* groups, Matrix& matrix) const;
 
     std::shared_ptr<const WeightSource> checkpoint_;

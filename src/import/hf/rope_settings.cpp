@@ -3,16 +3,16 @@
 #include "import/decoder_config.h"
 #include "support/error.h"
 
-// Sources: modeling_rope_utils.py and configuration_utils.py of HuggingFace transformers. Where the settings
-// lie has changed three times:
+// Sources: modeling_rope_utils.py and configuration_utils.py of HuggingFace transformers. The place of the
+// settings has changed three times:
 //
 //   {"rope_theta": 1e4, "rope_scaling": {"type": "linear", "factor": 2}}          before 4.43
 //   {"rope_theta": 1e4, "rope_scaling": {"rope_type": "linear", "factor": 2}}
 //   {"rope_parameters": {"rope_theta": 1e4, "rope_type": "linear", "factor": 2}}  from 5 on
 //   {"rope_parameters": {"full_attention": {"rope_theta": 1e4, ...}, ...}}        by the types of layers
 //
-// Where a setting lies beside the object and in it, that in it counts, but for
-// `original_max_position_embeddings`: so does version 5.
+// A setting in the object overrides one beside it, except for `original_max_position_embeddings`, as in
+// version 5.
 
 namespace tessera::import {
 namespace {
@@ -28,7 +28,7 @@ constexpr const char* kParameters = "rope_parameters";
 constexpr const char* kScaling = "rope_scaling";
 constexpr const char* kFullAttention = "full_attention";
 
-/// What stands beside the object of a scaling.
+/// The settings beside the object of a scaling.
 struct BesideRope {
     RopeRules rules;
     std::optional<int64_t> original_context;
@@ -40,7 +40,7 @@ std::string read_type(HfSettings& scaling) {
     return type ? *type : old_type.value_or("default");
 }
 
-/// Versions before 5 take the one in the object for "yarn" and "llama3".
+/// Versions before 5 take the value in the object for "yarn" and "llama3".
 int64_t read_original_context(HfSettings& scaling, const BesideRope& beside, const RopeConfig& rope) {
     const int64_t own = scaling.integer(kOriginalContext, {1, limits::kPositions},
                                         beside.original_context.value_or(beside.rules.max_positions));
@@ -76,7 +76,7 @@ void read_yarn(HfSettings& scaling, const BesideRope& beside, RopeConfig& rope) 
     rope.factor = scaling.real("factor", kFactor, ratio_of_contexts(beside, rope));
     rope.fast_rotations = scaling.real("beta_fast", kFactor, rope.fast_rotations);
     rope.slow_rotations = scaling.real("beta_slow", kFactor, rope.slow_rotations);
-    // The class of Gemma 3 does not find it in the object: there it is left unread, and refused.
+    // Gemma 3's class does not find it in the object: it stays unread there, and is refused.
     if (!beside.rules.is_by_layer_types) rope.is_ramp_truncated = scaling.boolean("truncate", true);
     const double weight = scaling.real("mscale", {0, 1e6}, 0),
                  all = scaling.real("mscale_all_dim", {0, 1e6}, 0);
@@ -86,8 +86,8 @@ void read_yarn(HfSettings& scaling, const BesideRope& beside, RopeConfig& rope) 
     rope.amplitude = scaling.real("attention_factor", kFactor, amplitude);
 }
 
-/// Which factors count depends on the context that a model is compiled for, as in llama.cpp; transformers
-/// looks at the length of each text.
+/// The context that a model is compiled for chooses the factors, as in llama.cpp; transformers looks at the
+/// length of each text.
 void read_longrope(HfSettings& scaling, const BesideRope& beside, RopeConfig& rope) {
     rope.scaling = RopeConfig::Scaling::kLongRope;
     rope.original_context = read_original_context(scaling, beside, rope);
@@ -98,7 +98,7 @@ void read_longrope(HfSettings& scaling, const BesideRope& beside, RopeConfig& ro
     rope.long_factors = scaling.reals("long_factor", kFactor);
 }
 
-/// As many elements as Python's int() leaves.
+/// Rotates as many elements as Python's int() leaves.
 void rotate_part(HfSettings& where, double part, const RopeRules& rules, RopeConfig& rope) {
     rope.rotated = 0;
     if (part == 1) return;

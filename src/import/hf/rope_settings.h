@@ -8,7 +8,7 @@
 
 namespace tessera::import {
 
-/// What the settings of the rotary position embedding leave to the architecture and to the sizes.
+/// Properties of the rotary position embedding that follow from the architecture and the sizes.
 struct RopeRules {
     bool has_longrope = false;       ///< Phi-3, whose early files call it "su" and "yarn"
     bool may_rotate_part = false;    ///< `partial_rotary_factor` counts
@@ -21,7 +21,7 @@ struct RopeRules {
 /// a scaling that is not supported goes to the findings.
 RopeConfig read_rope(HfSettings& settings, const RopeRules& rules);
 
-/// Reads that of layers with a sliding window: `rope_parameters.sliding_attention`, or the base in
+/// As read_rope, of layers with a sliding window: `rope_parameters.sliding_attention`, or the base in
 /// `rope_local_base_freq`.
 RopeConfig read_local_rope(HfSettings& settings, const RopeRules& rules);
 

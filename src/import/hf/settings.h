@@ -27,9 +27,9 @@ struct SettingAlias {
     std::string other;
 };
 
-/// Reads settings of one object of config.json, each with its type and range. A field that is left out counts
-/// as its default says; one that is null has no value. Every reader throws Error naming file, field, found
-/// and expected. The cursor remembers the fields that were asked for.
+/// Reads settings of one object of config.json, each with its type and range. A missing field takes its
+/// default; one that is null has no value. Every reader throws Error naming file, field, found and expected.
+/// The cursor remembers the fields that were asked for.
 class HfSettings {
 public:
     /// The findings must live longer.
@@ -39,9 +39,9 @@ public:
     /// different values.
     void adopt(JsonCursor defaults, std::vector<SettingAlias> aliases);
 
-    /// Whether it is a number or a list.
+    /// True if the field is a number or a list.
     bool has_integers(const std::string& field) const;
-    /// Whether it has a value, stated or by default.
+    /// True if it has a value, stated or by default.
     bool has(const std::string& field) const { return find(field).has_value(); }
     int64_t integer(const std::string& field, IntegerBounds bounds,
                     std::optional<int64_t> absent = std::nullopt);
@@ -53,7 +53,7 @@ public:
     std::vector<int64_t> integers(const std::string& field, IntegerBounds bounds);
     /// A list of numbers; none if absent.
     std::vector<double> reals(const std::string& field, RealBounds bounds);
-    /// Whether the field is there, if only as null.
+    /// True if the field exists, even as null.
     bool is_stated(const std::string& field) const;
     /// The settings of an object; empty if absent.
     std::optional<HfSettings> object(const std::string& field);
@@ -63,29 +63,29 @@ public:
     std::optional<int64_t> integer_of_layers(const std::string& field, IntegerBounds bounds, int64_t layers,
                                              std::optional<int64_t> absent = std::nullopt);
 
-    /// The field is accounted for: whatever it says changes nothing.
+    /// Accounts for the field: its value changes nothing.
     void ignore(const std::string& field) { (void)object_.find(field); }
-    /// All fields of this object are accounted for: the object itself has been refused.
+    /// Accounts for all fields of this object, which has itself been refused.
     void ignore_all();
     /// The fields that hold objects.
     std::vector<std::string> objects() const;
-    /// Adds "field = value: what" to the unsupported things.
+    /// Adds "field = value: what" to the unsupported settings.
     void refuse(const std::string& field, const std::string& what);
     /// Adds it to the warnings.
     void warn(const std::string& field, const std::string& what);
-    /// Refuses it if the field is there with a value other than null, false, 0 and an empty list.
+    /// Refuses the field if its value is other than null, false, 0 and an empty list.
     void refuse_unless_neutral(const std::string& field, const std::string& what);
-    /// Refuses it if the field is there with a value other than null and this number.
+    /// Refuses the field if its value is other than null and this number.
     void refuse_unless_number(const std::string& field, double neutral, const std::string& what);
 
-    /// Fields that nobody has asked for, also of the objects that were read, in the order of names.
+    /// Fields that were never asked for, also of the objects that were read, in the order of names.
     std::vector<UnreadSetting> unread() const;
     const std::string& path() const { return object_.file(); }
 
 private:
     std::string described(const std::string& field) const;
     std::optional<JsonCursor> find(const std::string& field) const;
-    /// Throws "is missing" where there is no such field.
+    /// @throws Error "is missing" if there is no such field.
     JsonCursor required(const std::string& field, const std::string& expected) const;
 
     JsonCursor object_;

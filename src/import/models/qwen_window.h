@@ -5,7 +5,7 @@
 
 namespace tessera::import {
 
-/// Whether the settings of the window count.
+/// True if the settings of the window count.
 bool uses_qwen_window(HfSettings& settings);
 
 /// Reads the sliding window of Qwen2 and Qwen3.

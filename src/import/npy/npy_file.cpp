@@ -16,10 +16,10 @@
 namespace tessera::import {
 namespace {
 
-/// Elements that are converted before they are written.
+/// The number of elements that are converted before they are written.
 constexpr size_t kWidenedPiece = size_t{16} * 1024;
 
-/// Of BF16. The bits of another one could all be in the half that is dropped.
+/// A NaN of BF16. The bits of another one could all be in the half that is dropped.
 constexpr uint16_t kQuietNaN = 0x7FC0;
 
 /// A type as NumPy's `astype` takes it: "<f4" is float32.

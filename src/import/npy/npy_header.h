@@ -8,7 +8,7 @@
 
 namespace tessera::import {
 
-/// What stands before the data of a NumPy file (.npy): magic, version, and a dictionary as Python writes it.
+/// The part of a NumPy file (.npy) before the data: magic, version, and a dictionary as Python writes it.
 /// Source: NumPy's documentation of the format, numpy.lib.format.
 struct NpyHeader {
     std::string type;  ///< "<f4": byte order, kind, bytes of an element
@@ -22,8 +22,8 @@ struct NpyHeader {
 /// @throws Error naming `where` and what is wrong with it.
 NpyHeader parse_npy_header(std::string_view file, const std::string& where);
 
-/// The bytes before the data of a file of version 1.0, a multiple of 64. Of the header type and shape are
-/// used, the order is that of C.
+/// The bytes before the data of a file of version 1.0, a multiple of 64. Uses the header's type and shape;
+/// the order is that of C.
 std::string print_npy_header(const NpyHeader& header);
 
 }  // namespace tessera::import

@@ -13,10 +13,10 @@
 namespace tessera::import {
 namespace {
 
-/// Names that an error lists before it counts the others.
+/// The number of names that an error lists before it counts the others.
 constexpr size_t kListedNames = 8;
 
-/// What a graph wants of one source.
+/// The tensor that a graph expects from one source.
 struct Wanted {
     ElementType element;
     std::vector<int64_t> shape;
