@@ -8,7 +8,7 @@
 namespace tessera::llm {
 namespace {
 
-/// Words and marks of a beginning do not go on behind it.
+/// A newline: no word and no prefix goes on across it.
 const std::string kInFront = "\n";
 
 /// The last character of a text; steps back over at most three continuation bytes.
@@ -48,28 +48,28 @@ size_t white_space_at_begin(std::string_view text) {
     return size;
 }
 
-/// Whether a byte of `range` is in one of the ranges.
+/// True if a byte of `range` is in one of the ranges.
 bool foreign_within(std::span<const TextRange> foreign, TextRange range) {
     const auto first = std::partition_point(foreign.begin(), foreign.end(),
                                             [&](const TextRange& each) { return each.end <= range.begin; });
     return first != foreign.end() && first->begin < range.end;
 }
 
-/// Whether all bytes of `range` are in one of the ranges.
+/// True if all bytes of `range` are in one of the ranges.
 bool is_foreign(std::span<const TextRange> foreign, TextRange range) {
     const auto first = std::partition_point(foreign.begin(), foreign.end(),
                                             [&](const TextRange& each) { return each.end <= range.begin; });
     return first != foreign.end() && first->begin <= range.begin && range.end <= first->end;
 }
 
-/// Where the next foreign byte is, from `at` on. @pre one follows
+/// The position of the next foreign byte, from `at` on. @pre one follows
 size_t end_of_own(std::span<const TextRange> foreign, size_t at) {
     const auto first = std::partition_point(foreign.begin(), foreign.end(),
                                             [&](const TextRange& each) { return each.end <= at; });
     return std::max(first->begin, at);
 }
 
-/// The ranges as a part of the text sees them.
+/// The ranges relative to a part of the text.
 std::vector<TextRange> within(std::span<const TextRange> foreign, TextRange part) {
     std::vector<TextRange> inside;
     auto each = std::partition_point(foreign.begin(), foreign.end(),
@@ -80,7 +80,7 @@ std::vector<TextRange> within(std::span<const TextRange> foreign, TextRange part
     return inside;
 }
 
-/// Whether foreign text cannot spell it.
+/// True if foreign text cannot spell the token.
 bool is_control_token(const AddedToken& token, const ForeignText& foreign) {
     return token.special || std::binary_search(foreign.control.begin(), foreign.control.end(), token.id);
 }
@@ -143,9 +143,9 @@ std::vector<AddedTokenSplitter::Found> AddedTokenSplitter::find(std::string_view
     return found;
 }
 
-/// Normalising moves bytes, so that ranges of the raw text say nothing about the normalised one. The n-th
-/// special token of the one is that of the other, as long as both have the same ones; otherwise all of them
-/// are text where a part is foreign.
+/// Normalising moves bytes, so ranges of the raw text do not apply to the normalised one. The n-th special
+/// token of one text is that of the other, as long as both have the same ones; otherwise all of them are text
+/// if a part is foreign.
 std::vector<AddedTokenSplitter::Found> AddedTokenSplitter::find_normalized(std::string_view raw,
                                                                            std::string_view normalized,
                                                                            bool parse_special,
@@ -178,7 +178,7 @@ std::vector<TextSection> AddedTokenSplitter::split(std::string_view text,
                                                    bool parse_special, const ForeignText& foreign) const {
     std::vector<TextSection> sections;
     bool continues = false;  // behind a masked token
-    // Appends what `found` divides `whole` into; `between` takes the places of the texts.
+    // Divides `whole` at `found` and appends the sections; `between` is called for the texts.
     const auto divide = [&](std::string_view whole, const std::vector<Found>& found, auto masked,
                             auto between) {
         size_t covered = 0;

@@ -16,33 +16,31 @@ namespace tessera::llm {
 /// A stretch of a text: an added token, or text between two of them.
 struct TextSection {
     std::optional<TokenId> token = {};
-    std::string text = {};  ///< normalised; of a token as it was found
+    std::string text = {};  ///< normalised; for a token, as it was found
     bool at_start = false;  ///< the whole text begins here, with a character that no normaliser removed
-    /// What spells this token, but must not become it: nothing is looked for in it.
+    /// The spelling of this token, which must not become it: nothing is looked for in it.
     std::optional<TokenId> masked = {};
-    /// It goes on behind, or with, a masked token, and gets nothing in front that a beginning gets: the text
-    /// has a newline in front, whose ids are to be taken away; `alone` is the text where that is not
-    /// possible.
+    /// The section follows, or spells, a masked token, and gets no prefix as a beginning does: `text` has a
+    /// newline in front, whose ids are to be taken away; `alone` is the text to use if that is not possible.
     bool continues = false;
     std::string alone = {};
 };
 
-/// What of a text is somebody else's.
+/// The parts of a text that users wrote.
 struct ForeignText {
     std::span<const TextRange> ranges = {};  ///< ascending and apart from each other
     std::span<const TokenId> control = {};  ///< tokens, besides special ones, that it cannot spell; ascending
 };
 
-/// Cuts added tokens out of a text: first those that are looked for in the raw text, then, in the normalised
-/// text between these, those that are looked for there. Leftmost first, the longest where several begin.
+/// Cuts added tokens out of a text: first those that are sought in the raw text, then, between these, those
+/// that are sought in the normalised text. Leftmost first, the longest if several begin there.
 class AddedTokenSplitter {
 public:
     AddedTokenSplitter() = default;
     AddedTokenSplitter(std::vector<AddedToken> tokens, std::span<const NormalizerStep> normalizer);
 
-    /// Sections in order. Special tokens are text where `parse_special` is false, and where any byte of
-    /// theirs is foreign; then the text is divided at them, as `transformers` does (5.24,
-    /// `sanitize_control_tokens`).
+    /// Sections in order. Special tokens are text if `parse_special` is false, or if any of their bytes is
+    /// foreign; then the text is divided at them, as `transformers` does (5.24, `sanitize_control_tokens`).
     std::vector<TextSection> split(std::string_view text, std::span<const NormalizerStep> normalizer,
                                    bool parse_special, const ForeignText& foreign = {}) const;
 

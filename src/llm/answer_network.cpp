@@ -8,8 +8,8 @@
 #include "grammar/character_ranges.h"
 #include "grammar/special_token.h"
 
-// A region is the automaton of Aho and Corasick over its marks: a state for each beginning of one, which is
-// the longest that the text so far ends with.
+// A region is the automaton of Aho and Corasick over its marks: a state for each beginning of a mark; the
+// current one is the longest that the text so far ends with.
 //
 //     mark "<t>"     "" --<--> "<" --t--> "<t" --> target     any other character leads back to ""
 //
@@ -23,7 +23,7 @@ using grammar::CodePointRange;
 
 constexpr std::u32string_view kBlankCharacters = U" \t\r\n";
 
-/// Where a character leads from a beginning of a mark.
+/// The transitions from each beginning of a mark, by character.
 class Marks {
 public:
     using State = AnswerNetwork::State;

@@ -10,7 +10,7 @@
 //     text --marker--> open --> name --> middle --> arguments --> behind --between--> name
 //                                                                        --close--> text
 //
-// If something else comes than the form has, everything since the marker is text.
+// If the answer departs from the form, everything since the marker is text.
 
 namespace tessera::llm {
 namespace {
@@ -46,7 +46,7 @@ private:
         return false;
     }
 
-    /// Of a bare frame; every other one may have calls behind any text.
+    /// Begins an answer: in a bare frame, with calls or text; any other frame may have calls behind any text.
     bool begin(bool is_end) {
         if (!frame_.is_bare) return go_to(State::kText);
         const size_t blanks = std::min(held_.find_first_not_of(kBlanks), held_.size());
@@ -72,7 +72,7 @@ private:
     }
 
     bool text(bool is_end) {
-        // Text of a bare frame is text to its end.
+        // The text of a bare frame goes on to the end.
         const bool is_last = frame_.is_bare;
         const std::string_view thinking =
             frame_.thinking && !is_last ? std::string_view(frame_.thinking->open) : "";
@@ -138,7 +138,7 @@ private:
 
     bool arguments() { return take_arguments() && go_to(State::kBehind); }
 
-    /// The way on that is the longest of those that have come.
+    /// Takes the longest of the ways on that have come.
     bool behind(bool is_end) {
         size_t next = 0, closed = 0;
         bool is_open = false;
@@ -156,7 +156,7 @@ private:
             pass(next);
             return go_to(State::kName);
         }
-        // A close that was cut off is no text.
+        // A close that was cut off is not text.
         held_.erase(0, is_open && closed == 0 ? held_.size() : closed);
         return go_to(State::kText);
     }
@@ -171,7 +171,7 @@ private:
         state_ = state;
         return true;
     }
-    /// Takes everything since the marker for text: it is no call.
+    /// Takes everything since the marker as text: it is not a call.
     bool refuse() {
         add(AnswerEvent::Kind::kText, std::exchange(since_marker_, {}));
         return go_to(State::kText);

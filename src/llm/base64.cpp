@@ -25,10 +25,10 @@ std::optional<std::string> decode_base64(std::string_view text) {
         const int value = value_of_digit(text[i]);
         if (value < 0) return std::nullopt;
         bits = bits << 6 | static_cast<uint32_t>(value);
-        // Of the 6 * (i + 1) bits so far, those that do not fill a byte wait.
+        // Bits that do not fill a byte yet wait for the next digit.
         if (i % 4 != 0) bytes += static_cast<char>(bits >> (6 - 2 * (i % 4)) & 0xff);
     }
-    // The bits of the last digit that belong to no byte are zero in the one spelling that is right.
+    // The only valid spelling has zeros for the bits of the last digit that belong to no byte.
     const uint32_t left_over = padding == 0 ? 0 : bits & (padding == 1 ? 0x3 : 0xf);
     return left_over == 0 ? std::optional(bytes) : std::nullopt;
 }

@@ -76,7 +76,7 @@ void BatchEngine::finish(Text& text, StopReason reason) {
     text.end.reason = reason;
 }
 
-/// Ends texts that were cancelled, or whose time is over.
+/// Ends texts that were cancelled, or whose deadline has passed.
 void BatchEngine::remove_stopped() {
     const Clock::time_point now = Clock::now();
     const auto is_stopped = [&](Text& text) {
@@ -90,7 +90,7 @@ void BatchEngine::remove_stopped() {
     running_.remove_if(is_stopped);
 }
 
-/// Gives back what the text holds, and tells its owner.
+/// Gives back the resources of the text, and calls `on_end`.
 void BatchEngine::end(Text& text) {
     if (text.sequence.index >= 0) {
         reserved_pages_ -= text.reserved_pages;
@@ -111,8 +111,8 @@ void BatchEngine::remove_ended() {
     });
 }
 
-/// The first of those that wait whose group has the fewest places. A group of many texts gets at least one
-/// place at a time, and lets others pass where it has more.
+/// The first waiting text whose group has the fewest places. A group of many texts gets at least one place at
+/// a time, and lets others pass if it has more.
 std::deque<BatchEngine::Text>::iterator BatchEngine::next_waiting() {
     std::map<uint64_t, int64_t> places;
     for (const Text& text : running_)
@@ -149,11 +149,11 @@ int64_t BatchEngine::pages_to_come() const {
     return pages;
 }
 
-/// Opens a sequence with the pages of the longest text that the request can become; false where they are not
+/// Opens a sequence with the pages of the longest text that the request can become; false if they are not
 /// free.
 bool BatchEngine::begin(Text& text) {
     const auto prompt = static_cast<int64_t>(text.request.prompt.size());
-    // Of the last token nobody asks what follows.
+    // The last token is never computed.
     const int64_t longest = std::max(
         prompt,
         std::min(session_.context(), prompt + std::min(text.request.max_tokens - 1, session_.context())));
@@ -164,10 +164,10 @@ bool BatchEngine::begin(Text& text) {
     while (text.sequence.index < 0 && kept_.size() > 0 && session_.open_sequences() == session_.most_open())
         kept_.drop_oldest();
     if (text.sequence.index < 0) text.sequence = session_.open();
-    // What several sequences share is counted as if each had pages of its own, so all kept ones are enough.
+    // Shared pages are counted for each of the sequences, so dropping all kept ones is enough.
     const int64_t missing = pages - session_.pages_for(session_.length(text.sequence));
     while (kept_.size() > 0 && pages_to_come() + missing > session_.free_pages()) kept_.drop_oldest();
-    // The batches of steps point into the history, which therefore never moves.
+    // The batches of steps point into the history, so it must never move.
     text.history.reserve(static_cast<size_t>(longest) + 1);
     text.computed = static_cast<size_t>(session_.length(text.sequence));
     text.end.reused_tokens = static_cast<int64_t>(text.computed);
@@ -204,7 +204,7 @@ std::vector<Addition> BatchEngine::next_batch(std::vector<Share>& shares) {
         else
             reading.push_back(&text);
     }
-    // The shortest rest first: what it leaves of its share is for the others.
+    // The shortest rest first, as the others take what it leaves of its share.
     std::stable_sort(reading.begin(), reading.end(),
                      [&](const Text* a, const Text* b) { return missing(*a) < missing(*b); });
     for (size_t i = 0; i < reading.size(); ++i) {
@@ -240,13 +240,13 @@ void BatchEngine::choose(Text& text, std::span<const float> logits) {
         if (constraint && has_begun && constraint->is_complete()) return finish(text, StopReason::kComplete);
         const std::span<const float> allowed = constraint ? constraint->restricted(logits) : logits;
         accept(text, sample(allowed, text.history, text.request.sampling, text.random), logits);
-    } catch (const Error& error) {  // logits that are no numbers, a grammar that allows none
+    } catch (const Error& error) {  // logits that are NaN, a grammar that allows none
         text.end.fault = error;
         finish(text, StopReason::kInterrupted);
     }
 }
 
-/// Goes on with a text whose constraint may have become ready.
+/// Continues a text whose constraint may have become ready.
 void BatchEngine::settle(Text& text) {
     const auto& constraint = text.request.constraint;
     if (!constraint || !constraint->is_ready()) return;
@@ -270,7 +270,7 @@ void BatchEngine::take_hidden(Text& text, size_t position, std::span<const float
     if (!text.request.on_hidden || text.has_ended || position >= text.request.prompt.size()) return;
     try {
         text.request.on_hidden(static_cast<int64_t>(position), hidden);
-    } catch (const Error& error) {  // states that are no numbers
+    } catch (const Error& error) {  // states that are NaN
         text.end.fault = error;
         finish(text, StopReason::kInterrupted);
     }

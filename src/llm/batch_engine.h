@@ -23,60 +23,59 @@ namespace tessera::llm {
 
 struct BatchOptions {
     int64_t sequences = 1;       ///< that run at one time: at most those of the session
-    int64_t prompt_chunk = 128;  ///< most tokens of prompts in one step; a step takes that much longer
+    int64_t prompt_chunk = 128;  ///< most prompt tokens in one step, which they make longer
     int64_t step_tokens = 0;     ///< most tokens of one step; 0: as many as the code takes
-    bool reuse_prefix = true;    ///< keeps the keys and values of ended texts while nobody needs their pages
+    bool reuse_prefix = true;    ///< keep the keys and values of ended texts while their pages are not needed
                                  ///< (SessionOptions::kept)
 };
 
-/// How a request ended.
+/// The end of a request.
 struct BatchEnd {
     StopReason reason = StopReason::kMaxTokens;
     bool is_late = false;        ///< interrupted by its deadline
-    std::optional<Error> fault;  ///< what failed; the other requests go on
+    std::optional<Error> fault;  ///< the failure; other requests go on
     int64_t prompt_tokens = 0;   ///< that were computed
-    int64_t reused_tokens = 0;   ///< of the prompt, that were not
+    int64_t reused_tokens = 0;   ///< of the prompt, that were kept
     int64_t generated_tokens = 0;
 };
 
-/// A text that is wanted. The callbacks come from BatchEngine::step, and must not throw.
+/// The request for a text. The callbacks come from BatchEngine::step, and must not throw.
 struct BatchRequest {
     std::vector<TokenId> prompt;
-    uint64_t group = 0;  ///< requests that were asked for together have one; 0: none
+    uint64_t group = 0;  ///< shared by requests that were made together; 0: none
     int64_t max_tokens = 128;
     SamplingOptions sampling = {};
     std::vector<TokenId> stop_ids = {};
     std::shared_ptr<GrammarConstraint> constraint = {};  ///< of this text alone, with its ends; null: none
     std::optional<std::chrono::steady_clock::time_point> deadline = {};
-    /// Told the logits after every token of the prompt, by its position. Without it only those after the last
-    /// are computed.
+    /// Called with the logits after every token of the prompt, by its position. Without it only those after
+    /// the last one are computed.
     std::function<void(int64_t position, std::span<const float> logits)> on_prompt = {};
-    /// Told the hidden states of the prompt that its pooling takes, by their positions: of every token, or of
-    /// the last one alone. Only where the session gives them. It may throw an Error, which ends the text.
+    /// Called with the hidden states of the prompt that its pooling takes, by their positions: of all tokens
+    /// or of the last one. Only if the session gives them. It may throw an Error, which ends the text.
     std::function<void(int64_t position, std::span<const float> hidden)> on_hidden = {};
     Pooling pooling = Pooling::kMean;  ///< of `on_hidden`
-    /// Told every id of the text with the logits that it was chosen by. True: the text ends with it.
+    /// Called with every id of the text and the logits that chose it. True: the text ends with it.
     std::function<bool(TokenId id, std::span<const float> logits)> on_token = {};
-    /// Told the stop id that ends the text, likewise.
+    /// Called with the stop id that ends the text, likewise.
     std::function<void(TokenId id, std::span<const float> logits)> on_stop_id = {};
     std::function<void(const BatchEnd&)> on_end = {};  ///< called once, last
 };
 
-/// Many texts in the making over one session: every step is a batch of one token of each text that has begun,
-/// and a chunk of the prompts of those that have not. Source: Yu et al., "Orca: A Distributed Serving System
-/// for Transformer-Based Generative Models" (OSDI 2022), 3.2, iteration-level scheduling; prompts in chunks
-/// beside it: Agrawal et al., "Taming Throughput-Latency Tradeoff in LLM Inference with Sarathi-Serve"
-/// (2024).
+/// Generates many texts over one session. Every step is a batch of one token of each begun text, and chunks
+/// of the prompts of the others. Source: Yu et al., "Orca: A Distributed Serving System for Transformer-Based
+/// Generative Models" (OSDI 2022), 3.2, iteration-level scheduling; prompts in chunks beside it: Agrawal et
+/// al., "Taming Throughput-Latency Tradeoff in LLM Inference with Sarathi-Serve" (2024).
 ///
 ///     step     1          2          3          4
 ///     A        prompt     a1         a2         a3 end
 ///     B                   prompt     prompt     b1        a longer prompt than one chunk
 ///     C                              waits      prompt    until pages for its longest text are free
 ///
-/// Requests begin in the order of arrival, those first whose group has the fewest places, once the pages of
-/// their longest possible text are free: a text that has begun is never put off. Prompts that are read at the
-/// same time share a step evenly, so a short one does not wait for a long one. A text whose constraint is not
-/// ready leaves steps out, alone. The draws of a request depend on its seed and its logits alone.
+/// Requests begin in the order of arrival, groups with the fewest places first, once the pages of their
+/// longest possible text are free: a text that has begun is never put off. Prompts that are read at the same
+/// time share a step evenly, so a short one does not wait for a long one. A text whose constraint is not
+/// ready skips steps, alone. The draws of a request depend on its seed and its logits alone.
 class BatchEngine {
 public:
     using Clock = std::chrono::steady_clock;
@@ -87,17 +86,17 @@ public:
     BatchEngine& operator=(const BatchEngine&) = delete;
     ~BatchEngine();
 
-    /// Reads only what never changes: any thread may call it. @throws Error naming what cannot be computed.
+    /// Reads constants only: any thread may call it. @throws Error naming what cannot be computed.
     void check(const BatchRequest& request) const;
-    /// Puts a request behind those that wait. @return its number. @throws as check
+    /// Queues a request. @return its number. @throws as check
     uint64_t submit(BatchRequest request);
-    /// Ends a request before the next step, whose pages are then free. Nothing happens if it has ended.
+    /// Ends a request before the next step and frees its pages. Does nothing if it has ended.
     void cancel(uint64_t number);
 
-    /// Computes one step. @return whether there was anything to do. @throws Error if the step failed: all
-    /// requests that took part have ended then.
+    /// Computes one step. @return true if there was anything to do. @throws Error if the step failed: all
+    /// requests that took part have then ended.
     bool step();
-    /// Whether the last step had nothing to compute because every text waits for its constraint.
+    /// True if the last step had nothing to compute because every text waits for its constraint.
     bool awaits_constraints() const { return awaits_constraints_; }
 
     int64_t running() const { return static_cast<int64_t>(running_.size()); }
@@ -115,9 +114,9 @@ private:
         int64_t reserved_pages = 0;
         std::vector<TokenId> history = {};  ///< prompt and text
         size_t computed = 0;                ///< tokens of `history` that are in the cache
-        /// What the next token is chosen by, while the constraint is not ready; else empty.
+        /// The logits that choose the next token, while the constraint is not ready; else empty.
         std::vector<float> held = {};
-        /// The text ends here, if the constraint does not say for another reason.
+        /// The text ends here, unless the constraint gives another reason.
         std::optional<StopReason> last = {};
         bool has_ended = false;
         BatchEnd end = {};
@@ -128,7 +127,7 @@ private:
         size_t first;  ///< in the history
     };
 
-    /// Every row of the prompt is wanted, so that nothing of it can be reused.
+    /// True if every row of the prompt is wanted, so that none can be reused.
     static bool wants_every_row(const BatchRequest& request);
     static void finish(Text& text, StopReason reason);
     void remove_stopped();

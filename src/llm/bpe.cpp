@@ -31,7 +31,7 @@ uint64_t key_of(TokenId left, TokenId right) {
     return (uint64_t{static_cast<uint32_t>(left)} << 32) | static_cast<uint32_t>(right);
 }
 
-/// Whether every byte of a character has a token.
+/// True if every byte of a character has a token.
 bool has_byte_tokens(const BpeOptions& options, std::string_view character) {
     return options.byte_tokens && std::all_of(character.begin(), character.end(), [&](char byte) {
                return (*options.byte_tokens)[static_cast<uint8_t>(byte)] != kNoToken;
@@ -43,7 +43,7 @@ struct Symbol {
     uint32_t size;   // 0: merged away
     int32_t previous;
     int32_t next;
-    TokenId token;  // kNoToken where the text is none
+    TokenId token;  // kNoToken if the text is no token
     bool is_fixed;
 };
 
@@ -60,7 +60,7 @@ struct MergeCandidate {
     }
 };
 
-/// Symbols of one piece and the merging of them; `find_merge(left, right)` says what two neighbours become.
+/// Symbols of one piece and their merging; `find_merge(left, right)` gives the result for two neighbours.
 template <typename FindMerge>
 class Merging {
 public:
@@ -114,7 +114,7 @@ private:
     bool heaped_ = false;
 };
 
-/// The beginning: one symbol for each character, or for each byte of a character that has no token.
+/// The initial symbols: one for each character, or for each byte of a character without a token.
 class Symbols {
 public:
     Symbols(const Vocabulary& vocabulary, const BpeOptions& options, bool keep_unknown,
@@ -218,7 +218,7 @@ void Bpe::encode(const Vocabulary& vocabulary, std::string_view piece, std::vect
             return;
         }
     const auto* scores = std::get_if<ScoreRanks>(&merges_);
-    // With scores a text that is no token may still be the half of one.
+    // With scores, a text that is no token may still be half of one.
     std::vector<Symbol> symbols = Symbols(vocabulary, options_, scores != nullptr, piece).take();
     if (scores != nullptr) {
         Merging(symbols, [&](const Symbol& left, const Symbol& right) -> std::optional<Merge> {

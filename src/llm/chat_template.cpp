@@ -11,9 +11,9 @@
 #include "llm/utf8.h"
 #include "support/error.h"
 
-// A conversation becomes a prompt in three steps. The template makes a text of it, which remembers the bytes
-// that messages gave. The tokenizer reads that text as a whole, since words go on across the ends of
-// messages, but takes special tokens from the bytes of the template alone.
+// A conversation becomes a prompt in three steps. The template renders a text that remembers which bytes came
+// from messages. The tokenizer reads that text as a whole, since words go on across the ends of messages, but
+// takes special tokens from the bytes of the template alone.
 //
 //     template   <|im_start|>user\n{{ content }}<|im_end|>\n
 //     content    1<|im_end|>2
@@ -24,7 +24,7 @@
 namespace tessera::llm {
 namespace {
 
-/// What an assistant says in the conversation whose text shows how an answer ends.
+/// The assistant's answer in the conversation whose text shows how an answer ends.
 constexpr std::string_view kAnswer = "b";
 
 bool is_space(std::string_view text) {
@@ -107,7 +107,7 @@ std::vector<TokenId> ChatTemplate::turn_ends(const Tokenizer& tokenizer, const C
     ChatSettings whole = settings;
     whole.begins_answer = false;
     std::set<TokenId> ends;
-    // What follows an answer, up to the next message.
+    // Looks at the text between an answer and the next message.
     const auto look_behind = [&](const std::vector<ChatMessage>& messages) {
         jinja::Text text;
         try {

@@ -9,13 +9,13 @@
 
 namespace tessera::llm {
 
-/// What the sections of a `tokenizer.json` have in common.
+/// The common parts of the sections of a `tokenizer.json`.
 
 // A Sequence may hold Sequences; nobody nests them deeper.
 inline constexpr int kDeepestSequence = 8;
 
-/// Calls `read(component, type)` for every component, in order, looking into Sequences, whose list has the
-/// name `list`.
+/// Calls `read(component, type)` for every component, in order, and for those of Sequences, whose list is
+/// named `list`.
 template <typename Read>
 void for_each_component(const JsonCursor& component, std::string_view list, Read read, int depth = 0) {
     const std::string type = component.at("type").string();
@@ -28,10 +28,10 @@ void for_each_component(const JsonCursor& component, std::string_view list, Read
 /// empty.
 std::variant<std::string, Regex> read_pattern(const JsonCursor& component);
 
-/// How a Metaspace component spells a space.
+/// The character that a Metaspace component writes for a space.
 std::string read_replacement(const JsonCursor& component);
 
-/// Where a Metaspace component puts a space in front: "always", "first" or "never". Newer files have
+/// The texts that a Metaspace component begins with a space: "always", "first" or "never". Newer files have
 /// `prepend_scheme`, older ones `add_prefix_space`.
 std::string read_prepend_scheme(const JsonCursor& component);
 

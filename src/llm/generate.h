@@ -28,22 +28,22 @@ Generation generate(Session& session, SequenceId sequence, std::span<const Token
 Generation generate(Session& session, const Tokenizer& tokenizer, std::span<const TokenId> prompt,
                     GenerateOptions options);
 
-/// How the tokens of a prompt are divided into steps: segments of this length, of which the last may be
-/// shorter. Steps of at most `small` tokens have code of their own.
+/// The division of a prompt into steps: segments of this length, of which the last may be shorter. Steps of
+/// at most `small` tokens have code of their own.
 struct PromptSteps {
     int64_t segment = 1;
     int64_t small = 0;
 };
-/// Of a prompt that was computed, the beginning whose keys and values every longer prompt would compute in
-/// the same way.
+/// The length of the beginning of a computed prompt whose keys and values every longer prompt would compute
+/// in the same way.
 int64_t lasting_length(int64_t prompt, const PromptSteps& steps);
-/// How much of what is held a prompt can use: less than all of it, and so that the rest is computed by the
-/// same code as if nothing were held. @pre alike <= prompt
+/// The part of a held prefix that a prompt can use: less than the prompt, and so that the rest is computed by
+/// the same code as if nothing were held. @pre alike <= prompt
 int64_t reused_length(int64_t alike, int64_t prompt, const PromptSteps& steps);
 
-/// A sequence that stays open between prompts, so that what they begin with alike is computed once. Only what
-/// was computed as a prompt is used again: decoding rounds otherwise, and a text must not depend on what was
-/// said before.
+/// A sequence that stays open between prompts, so that their common beginning is computed once. Only tokens
+/// that were computed as a prompt are used again: decoding rounds otherwise, and a text must not depend on
+/// earlier ones.
 ///
 ///     holds    BOS U1              answer A1
 ///     prompt   BOS U1 A1 EOT U2    computes A1 EOT U2
@@ -57,8 +57,7 @@ public:
 
     /// Forgets everything, and lets another sequence be opened.
     void close();
-    /// Continues a prompt as `generate` does, which may have no tokenizer. If it throws, everything is
-    /// forgotten.
+    /// Continues a prompt as `generate` does; `tokenizer` may be null. Forgets everything if it throws.
     Generation generate(const Tokenizer* tokenizer, std::span<const TokenId> prompt, GenerateOptions options);
 
 private:

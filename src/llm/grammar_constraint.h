@@ -16,31 +16,31 @@
 
 namespace tessera::llm {
 
-/// Threads that work out what a grammar allows while the model computes.
+/// Threads that compute what a grammar allows while the model computes.
 struct GrammarThreads {
-    WorkLanes* lanes = nullptr;           ///< null: whoever calls the constraint does the work
+    WorkLanes* lanes = nullptr;           ///< null: the caller of the constraint does the work
     std::function<void()> on_ready = {};  ///< called by these threads, whenever a constraint has become ready
 };
 
-/// Keeps one text inside of a grammar: takes from the logits whatever may not come next. What may come next
-/// follows from the text alone, so it is worked out as soon as a token is taken, while the model computes
-/// what it makes likely. A token in an ambiguous grammar may take seconds of work, which is done in the slow
-/// lane then; it is bounded by StackPool::kMostWork, and remembered.
+/// Keeps one text within a grammar: masks the logits of tokens that may not come next. The mask follows from
+/// the text alone, so it is computed as soon as a token is taken, while the model computes the logits. A
+/// token in an ambiguous grammar may take seconds of work, which is then done in the slow lane; it is bounded
+/// by StackPool::kMostWork, and remembered.
 class GrammarConstraint {
 public:
-    /// `ends`: tokens that end a text. They come where the grammar may end, and nowhere else.
+    /// @param ends tokens that end a text: allowed only where the grammar may end
     /// @throws Error where the grammar can be read in too many ways
     GrammarConstraint(std::shared_ptr<RuleMasks> rules, Tokenizer tokenizer, std::vector<TokenId> ends,
                       GrammarThreads threads = {});
 
-    /// False while threads are at work. Everything below is for when it is true.
+    /// False while threads are at work. All functions below require true.
     bool is_ready() const;
     /// The logits with minus infinity for every token that may not come next. The span lives until the next
     /// call. @throws Error if no token may come
     std::span<const float> restricted(std::span<const float> logits);
-    /// Takes the next token of the text, which is no end. @throws Error for a token that may not come
+    /// Takes the next token of the text, which is not an end. @throws Error for a token that may not come
     void accept(TokenId id);
-    /// Whether nothing may follow. @throws Error where the text can be read in too many ways
+    /// True if nothing may follow. @throws Error if the text can be read in too many ways
     bool is_complete() const;
 
 private:
@@ -54,7 +54,7 @@ private:
     std::vector<float> logits_;
 };
 
-/// The tables that texts of one vocabulary share, of the grammars that were used last. Any thread may call
+/// The tables of the grammars that were used last, shared by the texts of one vocabulary. Any thread may call
 /// it.
 class GrammarCache {
 public:

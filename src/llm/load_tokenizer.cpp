@@ -14,7 +14,7 @@
 namespace tessera::llm {
 namespace {
 
-/// Of the tokenizer and the chat template, and of sampling (llm/stated_sampling.h).
+/// Prefixes of the keys of the tokenizer, the chat template and sampling (llm/stated_sampling.h).
 constexpr std::array<std::string_view, 2> kGgufKeys = {"tokenizer.", "general.sampling."};
 
 constexpr std::array kFolderFiles = {"tokenizer.json",
@@ -98,7 +98,7 @@ ModelTokenizer inspect_tokenizer(const std::filesystem::path& model) {
     ModelTokenizer result{.files = tokenizer_files(model), .problem = {}};
     if (result.files.empty()) return result;
     try {
-        (void)load_tokenizer(result.files, "");  // the message does not depend on where the model lies
+        (void)load_tokenizer(result.files, "");  // the message must not depend on the model's place
     } catch (const Error& error) {
         result.problem =
             fmt::format("the tokenizer cannot be used, so that there are ids only: {}", error.what());

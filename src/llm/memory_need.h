@@ -11,7 +11,7 @@ namespace tessera::llm {
 /// Memory for running a compiled language model, in bytes, once every position of its context has been used.
 /// The process itself (program, libraries, tokenizer) takes a few megabytes more.
 struct MemoryNeed {
-    int64_t weights = 0;          ///< mapped from the artefact: shared by all who run it
+    int64_t weights = 0;          ///< mapped from the artefact: shared by all processes that run it
     int64_t cache = 0;            ///< all states, for `sequences` of `context` tokens
     int64_t cache_per_token = 0;  ///< of one sequence
     int64_t step = 0;             ///< intermediate buffers
@@ -21,13 +21,13 @@ struct MemoryNeed {
     int64_t total() const { return weights + cache + step; }
 };
 
-/// From the manifest alone, before anything is allocated or read.
+/// The need by the manifest alone, before anything is allocated or read.
 /// @throws Error if the manifest is no language model's or does not allow the options.
 MemoryNeed memory_need(const runtime::Manifest& manifest, const SessionOptions& options);
-/// Of all ranks of this process together.
+/// The need of all ranks of this process together.
 MemoryNeed memory_need(const runtime::Artefact& artefact, const SessionOptions& options);
 
-/// The most tokens of one sequence with which the need stays within `available` bytes; 0 if there is none.
+/// The most tokens of one sequence whose need stays within `available` bytes; 0 if there is none.
 int64_t largest_context(const runtime::Manifest& manifest, const MemoryNeed& need, int64_t available);
 
 /// @throws Error with the numbers and the largest context that fits if the need exceeds `available`.

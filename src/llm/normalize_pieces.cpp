@@ -2,8 +2,8 @@
 
 #include "llm/utf8.h"
 
-// One walk from front to back: at every place the longest user-defined piece, or else the longest rule of the
-// map, or else one character. Its order decides where replacements and pieces that have blanks keep them:
+// One walk takes at every place the longest user-defined piece, else the longest rule of the map, else one
+// character. The order of the steps decides where replacements and pieces keep their blanks:
 //
 //     text                "  a    b "      "    " is a piece
 //     in front            "  " goes        blanks, one by one: a piece of several is none
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kMark = "\u2581";
 
-/// What stands for the beginning of a text, and how many bytes of it.
+/// The replacement of the beginning of a text, and the number of bytes that it replaces.
 CharacterMap::Match mapped_prefix(const NormalizeSentencePiece& step, std::string_view text) {
     if (const auto kept = step.kept.longest_prefix(text)) return {kept->size, text.substr(0, kept->size)};
     const Utf8Step first = first_character(text);
@@ -28,7 +28,7 @@ CharacterMap::Match mapped_prefix(const NormalizeSentencePiece& step, std::strin
     return {first.length, text.substr(0, first.length)};
 }
 
-/// `has_begun`: something that is no space precedes the text.
+/// @param has_begun true if something other than spaces precedes the text
 std::string write_pieces(const NormalizeSentencePiece& step, std::string_view text, bool has_begun,
                          bool adds_space) {
     const std::string_view space = step.marks_spaces ? kMark : " ";

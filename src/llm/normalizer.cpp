@@ -16,7 +16,7 @@
 namespace tessera::llm {
 namespace {
 
-// NFKC makes U+FDFA eleven times as long, and no character more. Steps in a file add a few bytes to that.
+// NFKC makes U+FDFA eleven times as long, the most of all. Steps in a file add a few bytes to that.
 constexpr size_t kMostGrowth = 16;
 constexpr size_t kSlackBytes = 16384;
 
@@ -58,7 +58,7 @@ std::string apply(const Lowercase&, std::string_view text) {
     while (!text.empty()) {
         const Utf8Step step = first_character(text);
         text.remove_prefix(step.length);
-        // The only character whose lower case is two by itself.
+        // The only character with two in its lower case.
         if (step.code_point == 0x130)
             out += "i\u0307";
         else
@@ -92,7 +92,7 @@ std::string apply(const RemoveMarks& remove, std::string_view text) {
     return remove_marks(text, remove.only_nonspacing);
 }
 
-/// Where the first grapheme cluster ends: Unicode Standard Annex 29.
+/// The end of the first grapheme cluster: Unicode Standard Annex 29.
 size_t first_cluster(std::string_view text) {
     utf8proc_int32_t state = 0;
     Utf8Step step = first_character(text);
@@ -179,8 +179,8 @@ struct ApplyNormalizer {
     std::string operator()(const auto& step) const { return apply_to_valid_runs(step, text); }
 };
 
-/// What a step makes of the first character of a text, or of what earlier steps have made of it. The
-/// replacement of several characters stands for the last of them, as in the `tokenizers` library.
+/// Applies a step to the first character of a text, or to what earlier steps have made of it. The replacement
+/// of several characters stands for the last of them, as in the `tokenizers` library.
 struct FollowStart {
     std::string_view text;
     std::string_view start;  ///< begins the text, and is not empty
@@ -196,7 +196,7 @@ struct FollowStart {
             if (match.begin == 0 && match.end > start.size()) return {};
         return apply_to_valid_runs(step, start);
     }
-    /// What is removed at the end says nothing about the beginning.
+    /// Removal at the end does not affect the beginning.
     std::string operator()(const StripSpace& step) const {
         const StripSpace left{.left = step.left, .right = false};
         return apply(left, start);

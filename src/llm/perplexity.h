@@ -7,16 +7,16 @@
 
 namespace tessera::llm {
 
-/// How well a model predicts a text: the exponential of the mean negative log likelihood of its tokens, with
-/// the standard error of that mean. Source: `llama-perplexity` of llama.cpp, so that figures can be compared.
+/// The perplexity of a text: the exponential of the mean negative log likelihood of its tokens, with the
+/// standard error of that mean. Source: `llama-perplexity` of llama.cpp, so that figures can be compared.
 class Perplexity {
 public:
-    /// The token that followed, given the logits before it. @throws Error if no logit is finite
+    /// Adds the token that followed, given the logits before it. @throws Error if no logit is finite
     void add(std::span<const float> logits, TokenId next);
 
     int64_t count() const { return count_; }
     double value() const;
-    /// Of the value, by the first-order expansion of the exponential; 0 for fewer than two tokens.
+    /// The error of value(), by the first-order expansion of the exponential; 0 for fewer than two tokens.
     double error() const;
 
 private:

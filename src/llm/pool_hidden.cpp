@@ -57,7 +57,7 @@ void HiddenPool::add(std::span<const float> hidden) {
                 if (is_first) sum_[i] = value;
                 break;
             case Pooling::kMax:
-                // What is no number stays, so that `finish` finds it.
+                // NaN stays, so that `finish` finds it.
                 if (is_first || value > sum_[i] || std::isnan(value)) sum_[i] = value;
                 break;
         }

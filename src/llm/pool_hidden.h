@@ -10,14 +10,14 @@
 
 namespace tessera::llm {
 
-/// How an embedding is made; nothing is left open.
+/// The complete form of an embedding.
 struct EmbeddingForm {
     Pooling pooling = Pooling::kMean;
     bool normalise = true;
 };
 
-/// What the options leave open is as the model says.
-/// @throws Error (kUsage) if that is nothing that can be computed
+/// The options, with the model's values for what they leave open.
+/// @throws Error (kUsage) if the result cannot be computed
 EmbeddingForm embedding_form(const EmbedOptions& options, const runtime::Manifest& manifest);
 
 /// @throws Error (kUsage) if the step of the session does not give hidden states
@@ -26,14 +26,14 @@ void expect_hidden(const Session& session);
 /// The rows of an addition, a whole text, whose hidden states a pooling takes.
 std::vector<int32_t> pooled_rows(std::span<const int32_t> tokens, Pooling pooling);
 
-/// Makes one vector of the hidden states of a text, summed in double precision.
+/// Pools the hidden states of a text to one vector, with sums in double precision.
 class HiddenPool {
 public:
     explicit HiddenPool(const EmbeddingForm& form) : form_(form) {}
 
-    /// The next one that the pooling takes, or simply the next of all. All have the same width.
+    /// Adds the next hidden state that the pooling takes, or the next of all. All have the same width.
     void add(std::span<const float> hidden);
-    /// @pre one was added. @throws Error if a sum is no finite number
+    /// @pre one was added. @throws Error if a sum is not finite
     std::vector<float> finish() const;
 
 private:

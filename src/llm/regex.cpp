@@ -33,7 +33,7 @@ constexpr std::string_view kWhiteSpace =
     "\\t-\\r\\x20\\x85\\xa0\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}";
 constexpr std::string_view kHexadecimal = "0-9a-fA-F";
 
-/// Rewrites one pattern, left to right, knowing only whether it is inside a class.
+/// Rewrites one pattern, left to right, tracking only whether it is inside a class.
 class Translation {
 public:
     Translation(std::string_view pattern, const std::string& where) : pattern_(pattern), where_(where) {}
@@ -89,7 +89,7 @@ private:
         in_class_ = true;
         out_ += pattern_[at_++];
         if (at_ < pattern_.size() && pattern_[at_] == '^') out_ += pattern_[at_++];
-        // A bracket that closes at once is a character.
+        // A bracket right after the opening one is a character.
         if (at_ < pattern_.size() && pattern_[at_] == ']') {
             out_ += "\\]";
             ++at_;
@@ -155,7 +155,7 @@ Regex Regex::compile(std::string_view pattern, std::string where) {
                                 message(code), offset, translated));
     result.program_ = std::shared_ptr<const void>(
         program, [](const void* p) { pcre2_code_free(static_cast<pcre2_code*>(const_cast<void*>(p))); });
-    // Where no JIT exists the interpreter serves.
+    // Without JIT, the interpreter matches.
     pcre2_jit_compile(program, PCRE2_JIT_COMPLETE);
     return result;
 }
@@ -204,7 +204,7 @@ const std::vector<TextRange>& RegexSearch::find_all(std::string_view text) {
         if (match.end < match.begin || match.begin < at)
             throw Error(regex_.where_, regex_.pattern_,
                         "moves the start of its match by \\K, which is not supported");
-        // An empty match where the last one ended is none.
+        // An empty match at the end of the last one does not count.
         if (match.size() > 0 || found_.empty() || match.begin != found_.back().end) found_.push_back(match);
         at = match.end;
         if (match.size() == 0) at += at < text.size() ? first_character(text.substr(at)).length : 1;

@@ -12,25 +12,25 @@
 
 namespace tessera::llm {
 
-/// What SentencePiece does to a text, from the contents of a `tokenizer.model` or of the keys of a GGUF file
-/// that repeat them.
+/// The steps of SentencePiece, from the contents of a `tokenizer.model` or of the keys of a GGUF file that
+/// repeat them.
 
-/// The map of characters in errors.
+/// The place of the map of characters, for errors.
 struct CharacterMapPlace {
     std::string file;
     std::string entity;
 };
-/// `legacy` of `transformers`: every stretch of text between added tokens is a text of its own.
+/// @param legacy as in `transformers`: every stretch of text between added tokens is a text of its own
 /// @throws Error for a map that is damaged
 std::vector<NormalizerStep> sentence_piece_normalizer(const SentencePieceModel& model,
                                                       const CharacterMapPlace& place, bool legacy = true);
 
 TokenDecoder sentence_piece_decoder(const SentencePieceModel& model);
 
-/// User-defined pieces are better than any that was learned, so that the best division has all of them.
+/// User-defined pieces score above all learned ones, so that the best division has all of them.
 Unigram sentence_piece_unigram(const SentencePieceModel& model);
 
-/// Pieces that are themselves wherever a text has them.
+/// Pieces that are kept unchanged wherever a text has them.
 PatternSet user_defined_pieces(const SentencePieceModel& model);
 
 /// The same as added tokens that the model finds.

@@ -21,10 +21,10 @@ namespace {
 
 constexpr std::string_view kGenerationConfig = "generation_config.json";
 constexpr double kLargest = std::numeric_limits<double>::max();
-/// The penalty of `transformers` looks at the whole text.
+/// The window of the penalty, which in `transformers` is the whole text.
 constexpr int64_t kWholeText = std::numeric_limits<int64_t>::max();
 
-/// A setting that is not as expected changes nothing, and is told: it must not keep a model from running.
+/// Reads settings. A wrong one is reported and changes nothing: it must not keep a model from running.
 class Reader {
 public:
     explicit Reader(StatedSampling& stated) : stated_(stated) {}
@@ -51,7 +51,7 @@ struct Neutral {
     double value;
 };
 
-/// What else `transformers` 5 can do with logits or texts, and the value with which it does nothing.
+/// Unsupported settings of `transformers` 5 for logits or texts, each with its neutral value.
 constexpr std::array<Neutral, 19> kNotFollowed = {{{"num_beams", 1},
                                                    {"num_beam_groups", 1},
                                                    {"penalty_alpha", 0},
@@ -92,7 +92,7 @@ StatedSampling read_generation_config(FileSource& files) {
     choices.typical_p = number("typical_p", kAboveZero, 1);
     choices.repetition_penalty = number("repetition_penalty", kAboveZero, kLargest);
     if (choices.repetition_penalty) choices.repetition_window = kWholeText;
-    // Some files write -1 for all tokens, and some numbers have a point.
+    // Some files write -1 for all tokens, and some numbers have a decimal point.
     if (const auto k = number("top_k", -1, 1e9)) choices.top_k = std::max<int64_t>(0, std::llround(*k));
     const auto draws = reader.read("do_sample", [&]() -> std::optional<bool> {
         const auto field = root.find("do_sample");
@@ -108,7 +108,7 @@ StatedSampling read_generation_config(FileSource& files) {
     return stated;
 }
 
-/// The keys that llama.cpp reads since November 2025.
+/// Reads the keys that llama.cpp reads since November 2025.
 StatedSampling read_keys(const import::GgufMetadata& metadata) {
     StatedSampling stated;
     Reader reader(stated);

@@ -3,21 +3,21 @@
 #include <cstddef>
 #include <string_view>
 
-/// Texts that come in pieces, beside those that are waited for.
+/// Compares texts that come in pieces with expected ones.
 namespace tessera::llm {
 
 inline constexpr std::string_view kBlanks = " \t\r\n";
 
 enum class Match { kNot, kPartly, kWhole };
 
-/// Whether a text begins with `wanted`, or may do so when more of it comes. kIdCharacter stands for any
-/// letter or digit.
+/// The match of a text with `wanted`: partly if it may begin with it when more comes. kIdCharacter stands for
+/// any letter or digit.
 Match match_text(std::string_view text, std::string_view wanted);
 
-/// How much of the end of a text may begin `mark`. @pre the text does not have it
+/// The length of the longest end of a text that may begin `mark`. @pre the text does not have it
 size_t begun_at_end(std::string_view text, std::string_view mark);
 
-/// Bytes of a text without the white space at its end.
+/// The length of a text without the white space at its end.
 size_t trimmed_size(std::string_view text);
 
 }  // namespace tessera::llm

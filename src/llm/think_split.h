@@ -10,7 +10,7 @@
 
 namespace tessera::llm {
 
-/// Divides an answer, as it comes, into what the model thinks between <think> and </think> and what it says.
+/// Divides an answer, as it comes, into the thoughts between <think> and </think>, and the text.
 ///
 ///     push("<thi")   push("nk>hm")        push("</think>")       push("\n\nYes")
 ///     -> nothing     -> thought "hm"      -> end of the thought  -> text "Yes"
@@ -27,7 +27,7 @@ public:
     explicit ThinkSplit(bool begins_inside) : is_inside_(begins_inside) {}
 
     std::vector<Part> push(std::string_view text);
-    /// Returns what was held back, when the answer ends. A thought that has no end is then one part at least.
+    /// Returns the rest, when the answer ends. A thought without an end then has at least one part.
     std::vector<Part> finish();
 
 private:
@@ -36,7 +36,7 @@ private:
     bool skips_space_ = false;  // behind a thought
 };
 
-/// The same as events of an answer, whose calls another reader finds.
+/// The same as events of an answer, in which another reader finds calls.
 class ThinkReader final : public AnswerReader {
 public:
     /// `calls`: null where there are none.
@@ -53,7 +53,7 @@ private:
     std::shared_ptr<AnswerReader> calls_;
 };
 
-/// Whether a prompt ends where thinking has begun: some templates open the block themselves.
+/// True if a prompt ends where thinking has begun: some templates open the block themselves.
 bool ends_in_thinking(std::string_view prompt);
 
 }  // namespace tessera::llm

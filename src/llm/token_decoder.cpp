@@ -9,7 +9,7 @@
 namespace tessera::llm {
 namespace {
 
-/// What the `tokenizers` library calls cleanup: in this order, each on the whole token.
+/// The cleanup of the `tokenizers` library: in this order, each on the whole token.
 std::string clean_up(std::string text) {
     using namespace std::string_view_literals;
     constexpr std::array kReplacements = {

@@ -16,7 +16,7 @@ struct DecodeByteToken {};
 struct DecodeByteAlphabet {
     bool of_added = true;  ///< added tokens, too: `tokenizers` does, llama.cpp does not
 };
-/// Removes up to so many `content` at the ends.
+/// Removes up to this many `content` at the ends.
 struct StripContent {
     std::string content;  ///< not empty
     size_t start = 0;
@@ -28,12 +28,12 @@ struct DecodeMetaspace {
     std::string replacement;
     bool drops_front = true;
 };
-/// A token that does not continue a word gets a space in front, the first one excepted.
+/// Puts a space before each token, except the first one and those that continue a word.
 struct DecodeWordPiece {
     std::string prefix;    ///< of tokens that continue a word; removed
     bool cleanup = false;  ///< removes spaces before punctuation, as English has it
 };
-/// The mark of the end of a word becomes a space, in the last token nothing.
+/// The mark of the end of a word becomes a space; in the last token it is removed.
 struct DecodeEndOfWord {
     std::string suffix;  ///< not empty
 };
@@ -44,41 +44,41 @@ using TokenDecoderStep =
     std::variant<DecodeByteToken, DecodeByteAlphabet, ReplaceText, ReplacePattern, StripContent,
                  DecodeMetaspace, DecodeWordPiece, DecodeEndOfWord, SeparateTokens>;
 
-/// Where a token is among those that are decoded together.
+/// The position of a token among those that are decoded together.
 struct TokenPlace {
     bool first = false;
     bool last = false;
 };
 
-/// Removes up to so many `content` where a whole text begins; or one at the front of each token, up to the
-/// first token of which something is left.
+/// Removes up to this many `content` at the beginning of the whole text; or one at the front of each token,
+/// up to the first token that is not removed whole.
 struct StripFront {
     std::string content;  ///< not empty
     size_t count = 0;
     bool each_token = false;
-    bool spares_bytes = false;  ///< nothing is removed of a token that is a byte, nor behind one
+    bool spares_bytes = false;  ///< nothing is removed from a token that is a byte, nor behind one
 };
 
-/// From the text of tokens to text, as `decoder` in `tokenizer.json` says. All of it can be done while the
-/// tokens come in, one behind if the last token is special.
+/// Turns the text of tokens to text, as `decoder` in `tokenizer.json` says. This works while the tokens come
+/// in, one token late if the last one is special.
 struct TokenDecoder {
     std::vector<TokenDecoderStep> token_steps;  ///< on every token
     std::vector<StripFront> front;              ///< one after the other, on all tokens together
 
-    /// Whether the text of a token depends on whether another one follows.
+    /// True if the text of a token depends on whether another one follows.
     bool depends_on_last() const;
 };
 
-/// `added`: the token is one of the added ones, whose text is not in the byte alphabet.
+/// @param added the token is one of the added ones, whose text is not in the byte alphabet
 std::string apply(const std::vector<TokenDecoderStep>& steps, std::string_view text, bool added,
                   TokenPlace place);
 
-/// StripFront on a text that arrives token by token: text that may yet be removed is held back.
+/// StripFront for a text that arrives token by token: text that may yet be removed is held back.
 class FrontStripper {
 public:
     explicit FrontStripper(StripFront strip) : strip_(std::move(strip)) {}
 
-    /// `is_byte`: the token stands for this one byte.
+    /// @param is_byte the token stands for this one byte
     std::string push(std::string_view token, bool is_byte = false);
     std::string finish();
 

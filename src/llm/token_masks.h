@@ -13,8 +13,8 @@
 
 namespace tessera::llm {
 
-/// What the tokens of a vocabulary may do in the rules of one grammar, whatever has called them. Shared by
-/// all texts that follow the grammar; by one thread at a time, which holds `mutex`.
+/// The tokens of a vocabulary that the rules of one grammar allow, whatever has called them. Shared by all
+/// texts that follow the grammar; used by one thread at a time, which holds `mutex`.
 class RuleMasks {
 public:
     RuleMasks(std::shared_ptr<const grammar::Automaton> automaton, std::shared_ptr<const TokenTrie> trie);
@@ -22,9 +22,9 @@ public:
     struct Mask {
         TokenMask inside;              ///< tokens that stay in the rule, or end with it
         std::vector<uint32_t> leaves;  ///< nodes of the trie at which the rule may end
-        bool is_open = false;          ///< it may end nearly everywhere: not worth telling apart
+        bool is_open = false;          ///< the rule may end nearly everywhere: not worth telling apart
     };
-    /// Of a rule that has come to one of these states. @throws as grammar::StackPool
+    /// The mask of a rule that has reached one of these states. @throws as grammar::StackPool
     const Mask& of(std::span<const grammar::StateId> states);
     /// StackPool::limit_work
     void limit_work(size_t work);
@@ -51,15 +51,15 @@ private:
 
 /// The tokens that may follow a text. A walk over the whole vocabulary for every token of a text would take
 /// milliseconds, so it is done once for the states of a rule: a string of JSON allows nearly every token,
-/// wherever it is. Only tokens that lead out of the rule are looked at again, with what has called it. Masks
-/// of whole texts are kept as well.
+/// wherever it is. Only tokens that lead out of the rule are looked at again, with its callers. Masks of
+/// whole texts are kept as well.
 ///
 ///     "ab|     in `string`: every token without a quote; `"`, `",`, `"}`, .. leave it at their first byte
 class TokenMasks {
 public:
     explicit TokenMasks(std::shared_ptr<RuleMasks> rules);
 
-    /// The reference is valid until the next call. @throws as RuleMasks::of
+    /// The mask after this text, valid until the next call. @throws as RuleMasks::of
     const TokenMask& of(grammar::Matcher& matcher);
 
 private:

@@ -9,7 +9,7 @@
 
 namespace tessera::llm {
 
-/// What turns a piece of text into tokens; all have `encode(vocabulary, piece, out)`.
+/// The algorithm that turns a piece of text into tokens; all have `encode(vocabulary, piece, out)`.
 using TokenModel = std::variant<Bpe, Unigram, WordPiece, WordLevel>;
 
 }  // namespace tessera::llm

@@ -25,7 +25,7 @@ std::vector<TokenId> section_ids(const TokenizerParts& parts, std::string text, 
     return ids;
 }
 
-/// Of a text behind a newline, without those of the newline.
+/// The ids of a text after a newline, without those of the newline.
 std::vector<TokenId> ids_behind_newline(const TokenizerParts& parts, const TextSection& section) {
     std::vector<TokenId> ids = section_ids(parts, section.text, false);
     const std::vector<TokenId> newline = section_ids(parts, normalize(parts.normalizer, "\n"), false);
@@ -39,7 +39,7 @@ void append_ids(const TokenizerParts& parts, const TextSection& section, std::ve
     std::vector<TokenId> ids = section.continues ? ids_behind_newline(parts, section)
                                                  : section_ids(parts, section.text, section.at_start);
     if (section.masked && std::find(ids.begin(), ids.end(), *section.masked) != ids.end()) {
-        // The model finds it without our help: but not in single characters.
+        // The model itself finds the token, but not in single characters.
         ids.clear();
         std::string_view rest = section.continues ? section.alone : section.text;
         while (!rest.empty()) {
@@ -67,7 +67,7 @@ Tokenizer::Tokenizer(TokenizerParts parts) {
         parts.added_texts.push_back(added.normalized ? normalize(parts.normalizer, added.content)
                                                      : added.content);
         parts.vocabulary_size = std::max<size_t>(parts.vocabulary_size, added.id + size_t{1});
-        // Only the splitter finds special tokens: text that it leaves is a user's, however it is spelled.
+        // Only the splitter finds special tokens: any text that it leaves is a user's.
         if (added.special && parts.vocabulary.contains(added.id)) parts.vocabulary.hide(added.id);
     }
     parts.splitter = AddedTokenSplitter(parts.added, parts.normalizer);

@@ -14,7 +14,7 @@
 
 namespace tessera::llm {
 
-/// A token that is cut out of the text before anything else looks at it.
+/// A token that is cut out of the text before anything else is done with it.
 struct AddedToken {
     TokenId id = 0;
     std::string content;
@@ -23,8 +23,8 @@ struct AddedToken {
     bool lstrip = false;       ///< takes the white space on its left with it
     bool rstrip = false;       ///< takes the white space on its right with it
     bool normalized = false;   ///< looked for in the normalised text, not in the raw one
-    /// The model of the vocabulary finds it by itself, with the text around it: it is cut out of the text
-    /// only where it must not become a token.
+    /// The model of the vocabulary finds it by itself, with the text around it: it is cut out only where it
+    /// must not become a token.
     bool in_model = false;
 
     bool operator==(const AddedToken&) const = default;
@@ -34,8 +34,8 @@ struct EncodeOptions {
     bool add_special = false;   ///< put the tokens around a whole text that the model expects there (BOS,
                                 ///< EOS)
     bool parse_special = true;  ///< a special token spelled out in the text becomes its id; else it is text
-    /// Ranges of the text, ascending and apart from each other, where special tokens are text even so: what a
-    /// user wrote, inside of what a template says.
+    /// Ranges of the text, ascending and apart from each other, where special tokens are text even so: the
+    /// user's text within that of a template.
     std::span<const TextRange> foreign = {};
     /// Tokens that are special for this text, though they are not flagged so; ascending.
     std::span<const TokenId> control = {};
@@ -55,9 +55,9 @@ class Tokenizer {
 public:
     explicit Tokenizer(TokenizerParts parts);
 
-    /// Any bytes are accepted. Those that are not UTF-8 survive the way through ids where the vocabulary has
-    /// a token for every byte. @throws Error when a pattern of the vocabulary exceeds its matching budget on
-    /// this text, or has a character for which the vocabulary has no token, nor one for unknown characters.
+    /// Any bytes are accepted. Those that are not UTF-8 survive the way through ids if the vocabulary has a
+    /// token for every byte. @throws Error if a pattern of the vocabulary exceeds its matching budget on this
+    /// text, or a character has no token and there is none for unknown characters.
     std::vector<TokenId> encode(std::string_view text, const EncodeOptions& options = {}) const;
 
     /// The ids of a text that is to be continued: with the tokens in front that the model expects (BOS), and
@@ -71,7 +71,7 @@ public:
     /// (see TextStream).
     /// @throws Error on an id that the vocabulary does not have.
     std::string token_bytes(TokenId id) const;
-    /// The same where the token is the first one, or the last.
+    /// As above for a token that is the first one, or the last.
     std::string token_bytes(TokenId id, TokenPlace place) const;
 
     /// False for ids beyond the vocabulary, and for those in gaps of it.
@@ -84,7 +84,7 @@ public:
 
     std::optional<TokenId> bos() const;
     const std::vector<TokenId>& eos() const;  ///< every id that ends a text; ascending
-    /// Whether `add_special` puts a BOS in front.
+    /// True if `add_special` puts a BOS in front.
     bool adds_bos() const;
     const std::vector<AddedToken>& added_tokens() const;  ///< by ascending id
     const TokenDecoder& decoder() const;

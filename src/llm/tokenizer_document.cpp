@@ -9,15 +9,15 @@
 namespace tessera::llm {
 namespace {
 
-/// The largest that are published have a vocabulary of a quarter of a million, and half a million merges of
+/// The largest published files have a vocabulary of a quarter of a million, and half a million merges of
 /// three values each, in 30 MB.
 constexpr JsonBounds kTokenizerBounds{
     .bytes = size_t{256} << 20, .values = 16'000'000, .depth = 64, .word = size_t{4} << 20};
-/// Besides both: added tokens have eight values each, and some models have six thousand.
+/// Values besides both: added tokens have eight each, and some models have six thousand tokens.
 constexpr size_t kMostOthers = 1'000'000;
 
 /// Takes the vocabulary and the merges from the values that pass by, and leaves the others to a builder.
-/// `vocabulary_at_root`: the file is a vocab.json.
+/// @param vocabulary_at_root the file is a vocab.json
 class TokenizerReader final : public JsonEvents {
 public:
     TokenizerReader(std::string file, bool vocabulary_at_root)
@@ -116,7 +116,7 @@ public:
 private:
     enum class Mode { kRest, kVocabulary, kPieces, kMerges };
 
-    /// Whether the value that begins now, so deep inside, is `model.NAME`.
+    /// True if the value that begins now, at this depth, is `model.NAME`.
     bool is_model_member(std::string_view name, size_t depth) const {
         return !root_is_vocabulary_ && depth == 2 && root_key_ == "model" && key_ == name;
     }

@@ -7,7 +7,7 @@
 #include "support/error.h"
 
 // Three conversations show the form: an assistant that says something, one that calls a function, and one
-// that calls two. What the first two begin with alike is the head of the message; the rest is what a model
+// that calls two. The common beginning of the first two is the head of the message; the rest is what a model
 // writes, up to the token that ends it.
 //
 //     <|im_start|>assistant\n~said~<|im_end|>\n
@@ -21,7 +21,7 @@ namespace {
 constexpr const char* kTool = "probe_tool";
 constexpr std::array<const char*, 2> kNames = {"probe_one", "probe_two"};
 constexpr std::array<const char*, 2> kIds = {"probe0001", "probe0002"};
-/// Begins and ends like nothing that a template writes.
+/// A text that begins and ends like nothing that a template writes.
 constexpr const char* kSaid = "~said~";
 constexpr const char* kArguments = R"({"probe_key": "probe_value"})";
 constexpr std::string_view kKey = R"("probe_key")", kValue = R"("probe_value")";
@@ -40,7 +40,7 @@ ChatMessage calling(size_t count) {
     return message;
 }
 
-/// The text of a conversation; empty where the template refuses it.
+/// The text of a conversation; empty if the template refuses it.
 std::string probe(const ChatTemplate& chat, ChatMessage answer, ArgumentsForm arguments) {
     ChatSettings settings{.begins_answer = false};
     settings.tools.push_back({.name = kTool, .description = "Probes.", .parameters = {}});
@@ -90,7 +90,7 @@ std::optional<Found> find_call(std::string_view text, size_t from, const std::st
     return Found{{at, end}, *arguments};
 }
 
-/// With the ids of the calls as holes.
+/// The text with the ids of the calls as holes.
 std::string with_holes(std::string text) {
     for (const char* id : kIds)
         for (size_t at = text.find(id); at != std::string::npos; at = text.find(id))
@@ -98,7 +98,7 @@ std::string with_holes(std::string text) {
     return text;
 }
 
-/// The text itself and, where a member of a JSON object has the id, the text without: models leave it out.
+/// The text and, if a member of a JSON object has the id, the text without it: models leave it out.
 std::vector<std::string> ways(const std::string& text) {
     std::vector<std::string> ways = {text};
     const std::string member = R"(, "id": ")" + std::string(kIdLength, kIdCharacter) + "\"";
@@ -111,7 +111,7 @@ std::string_view trimmed_left(std::string_view text) {
     return text.substr(skip_blanks(text, 0));
 }
 
-/// `<tag>` or `[TAG]` that the text begins with; empty where it begins otherwise.
+/// The `<tag>` or `[TAG]` that the text begins with; empty if there is none.
 std::string_view leading_tag(std::string_view text) {
     if (text.empty() || (text[0] != '<' && text[0] != '[')) return {};
     const size_t end = text.find(text[0] == '<' ? '>' : ']');
@@ -136,7 +136,7 @@ void set_marker(CallFrame& frame, std::string_view text, const Tokenizer& tokeni
     if (marker.empty()) marker = leading_tag(text);
     if (marker.empty()) {
         frame.is_bare = true;
-        // Where a model begins otherwise than its template writes it, it is led back early.
+        // A model that departs from its template is led back early.
         marker = text.substr(0, text.find('"') == std::string::npos ? text.size() : text.find('"') + 1);
         constexpr std::string_view kPython = "<|python_tag|>";  // Llama's, before any call
         if (const auto id = tokenizer.find(kPython); id && tokenizer.is_special(*id))
@@ -146,7 +146,7 @@ void set_marker(CallFrame& frame, std::string_view text, const Tokenizer& tokeni
     frame.open = with_holes(std::string(text.substr(marker.size())));
 }
 
-/// Up to the first token that ends an answer, without blanks before it.
+/// The text up to the first token that ends an answer, without blanks before it.
 std::string_view before_end(std::string_view text, const std::vector<std::string>& ends) {
     size_t end = text.size();
     for (const std::string& one : ends) end = std::min(end, text.find(one));
@@ -168,7 +168,7 @@ size_t alike(std::string_view a, std::string_view b) {
     throw Error(chat.where(), "", "the chat template " + problem, kForms, ErrorKind::kUsage);
 }
 
-/// How two calls follow each other; nothing where the template writes no two, or otherwise than one.
+/// The text between two calls; empty if the template does not write two, or not as it writes one.
 std::optional<std::string> find_between(const std::string& text, size_t head, const CallFrame& frame,
                                         const std::vector<std::string>& ends) {
     const auto first = find_call(text, head, kNames[0]);

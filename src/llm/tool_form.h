@@ -31,7 +31,7 @@ struct ThinkMarks {
 ///     [TOOL_CALLS]f[ARGS]{..}    <tool>f</tool>{..}    {"name": "f", "parameters": {..}}
 struct CallFrame {
     std::string marker = {};  ///< begins the calls, and is nowhere in a text
-    /// No mark tells calls from text: an answer that begins with the marker is calls, and no other one.
+    /// No mark tells calls from text: an answer is calls if, and only if, it begins with the marker.
     bool is_bare = false;
     std::string open = {};  ///< between marker and name
     std::string middle = {};
@@ -48,14 +48,14 @@ struct CallFrame {
 ///     <|channel|>analysis<|message|>..<|end|><|start|>assistant
 ///     <|channel|>commentary to=functions.f <|constrain|>json<|message|>{..}<|call|>
 ///
-/// How a model begins a call differs from what its template writes of it, so this form is known by name.
+/// This form is known by name: a model begins a call otherwise than its template writes it.
 struct Harmony {
     bool operator==(const Harmony&) const = default;
 };
 
 using ToolForm = std::variant<CallFrame, Harmony>;
 
-/// What of an answer is a name.
+/// True for the characters of names in an answer.
 bool is_name_character(char c);
 
 /// The form of calls, found by rendering conversations with known calls: the template is its one definition.
@@ -65,7 +65,7 @@ ToolForm tool_form(const ChatTemplate& chat, const Tokenizer& tokenizer);
 /// @throws Error if the template does not write calls
 ArgumentsForm arguments_form(const ChatTemplate& chat);
 
-/// Tokens that end an answer in this form. Nothing: those of all answers.
+/// Tokens that end an answer in this form; empty: those that end all answers.
 std::optional<std::vector<TokenId>> answer_ends(const ToolForm& form, const Tokenizer& tokenizer);
 
 }  // namespace tessera::llm

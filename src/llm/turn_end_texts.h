@@ -6,7 +6,7 @@
 
 namespace tessera::llm {
 
-/// Whether added tokens with this text end a text or a turn in every model that has them: Llama 2 to 4, Qwen
+/// True if added tokens with this text end a text or a turn in every model that has them: Llama 2 to 4, Qwen
 /// 1 to 3, SmolLM, Gemma, Phi-3 and 4, Mistral, OLMo, OpenChat, Command, DeepSeek, Granite, EXAONE, Falcon,
 /// Yi. A model may end in several ways, but GGUF has one key for each kind of end, and tunes often name only
 /// the end of a text.

@@ -11,21 +11,21 @@
 namespace tessera::llm {
 
 struct UnigramOptions {
-    /// Of a character that no token covers; in the two libraries 10 below the worst token.
+    /// The score of a character that no token covers; in the two libraries 10 below the worst token.
     double unknown_score = 0;
-    std::optional<TokenId> unknown;  ///< stands for such characters, one for several neighbours
-    /// The tokens of bytes, -1 where there is none, for texts without a token.
+    std::optional<TokenId> unknown;  ///< of such characters, one for several neighbours
+    /// The tokens of bytes, -1 if there is none, for texts without a token.
     std::optional<std::array<TokenId, 256>> byte_tokens;
-    /// Sums are rounded to 32 bits, as SentencePiece does; otherwise to 64, as `tokenizers` does. Divisions
-    /// that are equally good but for the rounding come out differently.
+    /// Sums are rounded to 32 bits, as in SentencePiece; otherwise to 64, as in `tokenizers`. The choice
+    /// among divisions that are equally good but for the rounding depends on it.
     bool rounds_to_single = false;
 };
 
-/// A text as the sequence of tokens whose scores have the largest sum.
+/// Divides a text into the tokens whose scores have the largest sum.
 /// Source: Kudo, "Subword Regularization" (2018), 3.2.
 class Unigram {
 public:
-    /// `scores` by id, NaN for tokens that are no text. The vocabulary is the one that `encode` gets.
+    /// @param scores by id, NaN for tokens that are no text @param vocabulary the one that `encode` gets
     Unigram(const Vocabulary& vocabulary, std::vector<double> scores, UnigramOptions options);
 
     /// Appends the tokens of `piece`, hidden ones excepted.

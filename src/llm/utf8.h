@@ -28,7 +28,7 @@ void append_utf8(std::string& out, char32_t code_point);
 
 /// The property White_Space of Unicode.
 bool is_white_space(char32_t code_point);
-/// Whether \w of Unicode Technical Standard 18 holds: letters, marks, decimal digits, connectors, joiners.
+/// True for \w of Unicode Technical Standard 18: letters, marks, decimal digits, connectors, joiners.
 bool is_word_character(char32_t code_point);
 
 }  // namespace tessera::llm

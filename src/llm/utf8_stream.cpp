@@ -9,9 +9,9 @@
 namespace tessera::llm {
 namespace {
 
-/// Whether further bytes can make a character of `tail`: a malformed beginning is only unfinished if filling
-/// it up with some continuation bytes is valid. The smallest and the largest filling decide, since overlong
-/// forms lie below, and surrogates and too large code points above.
+/// True if further bytes can complete `tail` to a character: some continuation bytes must make it valid. It
+/// suffices to try the smallest and the largest, since overlong forms lie below, and surrogates and too large
+/// code points above.
 bool is_unfinished(std::string_view tail) {
     for (const char filling : {'\x80', '\xbf'}) {
         std::string filled(tail);
@@ -28,7 +28,7 @@ bool is_unfinished(std::string_view tail) {
 size_t unfinished_bytes(std::string_view text) {
     for (size_t count = std::min<size_t>(3, text.size()); count > 0; --count) {
         const std::string_view tail = text.substr(text.size() - count);
-        // A valid character in front means that the beginning lies later.
+        // If a valid character comes first, the unfinished one begins later.
         if (!first_character(tail).valid && is_unfinished(tail)) return count;
     }
     return 0;
