@@ -10,25 +10,25 @@
 
 namespace tessera::grammar {
 
-/// A text in the making, and what may follow it. It takes bytes, so a text may end inside a character for a
-/// while. Its memory is bounded, whatever the text: old sets of stacks are dropped.
+/// An unfinished text and its possible continuations. It takes bytes, so a text may end inside a character
+/// for a while. Its memory is bounded, whatever the text: old sets of stacks are dropped.
 class Matcher {
 public:
     explicit Matcher(std::shared_ptr<const Automaton> automaton);
 
-    /// Takes more of the text; false, and nothing is taken, where the grammar does not allow it.
-    /// @throws Error where the text can be read in too many ways, WorkIsLeft beyond the limit of the work
+    /// Takes more of the text; if the grammar does not allow it, takes nothing and returns false.
+    /// @throws Error if the text can be read in too many ways, WorkIsLeft beyond the limit of the work
     bool advance(std::string_view bytes);
-    /// Whether the text may end here.
+    /// True if the text may end here.
     bool may_end() const { return pool_->may_end(state_); }
-    /// Whether anything may follow.
+    /// True if anything may follow.
     bool may_go_on() const { return !pool_->frames(state_).empty(); }
 
     /// StackPool::limit_work
     void limit_work(size_t work) { pool_->limit_work(most_work_ = work); }
     StackPool& pool() { return *pool_; }
     StackSet state() const { return state_; }
-    /// Sets of stacks that were known before are unknown now, if this has become greater.
+    /// Sets of stacks become invalid when this increases.
     uint64_t generation() const { return generation_; }
     const std::shared_ptr<const Automaton>& automaton() const { return automaton_; }
 

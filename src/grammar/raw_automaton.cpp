@@ -10,8 +10,8 @@
 namespace tessera::grammar {
 namespace {
 
-/// Rules up to this size, in bytes and references, are written out where they are used: a character of a
-/// string costs no call then, while whole strings stay one rule, whose masks are computed once.
+/// Rules up to this size, in bytes and references, are written out at every use. A character of a string then
+/// costs no call, while whole strings stay one rule, whose masks are computed once.
 constexpr int64_t kInlined = 32;
 constexpr int64_t kTooLarge = int64_t{1} << 40;
 
@@ -32,7 +32,7 @@ private:
         is_open_[rule] = true;
         const int64_t size = of_node(rules_.rules[rule].body, depth + 1);
         is_open_[rule] = false;
-        // Not kept where the depth decided, but a rule that calls itself is too large from all sides.
+        // Not kept if the depth decided; but a rule that calls itself is too large from all sides.
         if (size < kTooLarge || depth == 0) sizes_[rule] = size;
         return size;
     }
@@ -61,7 +61,7 @@ private:
         return std::min(size, kTooLarge);
     }
 
-    /// Ends at the first part that is too large: what a rule costs is asked for once for each of its uses.
+    /// Ends at the first part that is too large: the size is computed once for each use of a rule.
     int64_t of_parts(const std::vector<NodeId>& parts, int64_t depth) {
         int64_t size = 0;
         for (const NodeId part : parts) {
@@ -204,7 +204,7 @@ RawAutomaton build_raw(const RuleSet& rules, const Limits& limits) {
 
 std::vector<bool> reach_end(const std::vector<State>& states, const std::vector<StateId>& starts,
                             bool empty) {
-    // Of a state: those that an edge leads from, which are looked at again when it is found to reach the end.
+    // The states whose edges depend on each state: they are tried again when it is found to reach the end.
     std::vector<std::vector<StateId>> dependents(states.size());
     std::vector<StateId> found;
     for (StateId state = 0; state < states.size(); ++state) {

@@ -10,9 +10,9 @@
 #include "grammar/limits.h"
 #include "support/error.h"
 
-// Thompson's construction, then sets of states. An assertion is an edge without a character, which holds or
-// not depending on the characters on its two sides: so the edges without a character are followed only when
-// the next character is known to be one of a word, another, or none.
+// Thompson's construction, then sets of states. An assertion is an edge without a character that depends on
+// the characters on its two sides. So edges without a character are followed only when the next character is
+// known to be a word character, another, or none.
 //
 //     a$|b       0 --a--> 1 --end--> 3 (final)      after "a" and at the end: 1, 3
 //                0 --b--> 2 -------> 3              before another character:  1
@@ -27,8 +27,8 @@ using RegexKind = RegularExpression::Kind;
 
 constexpr size_t kMostNetStates = 100'000;
 
-/// What stands on one side of a place in a text. Whether a character beyond ASCII is one of a word, languages
-/// see in different ways: beside it there is neither a boundary nor none.
+/// The character on one side of a place in a text. Languages disagree on which characters beyond ASCII are
+/// word characters: beside these there is neither a boundary nor its absence.
 enum class Neighbour { kNothing, kWord, kOther, kForeign };
 
 struct Net {
@@ -47,7 +47,7 @@ class NetBuilder {
 public:
     explicit NetBuilder(const RegularExpression& expression) : expression_(expression) {}
 
-    /// From `state`, and on to the state that is returned.
+    /// Builds the part from `state` on, and returns its end state.
     uint32_t part(RegexPart id, uint32_t from) {
         const RegularExpression::Part& part = expression_.parts[id];
         switch (part.kind) {
@@ -81,7 +81,7 @@ public:
         }
         return from;
     }
-    /// Any characters.
+    /// A loop over any characters.
     uint32_t anything(uint32_t from) {
         const uint32_t loop = state();
         join(from, loop);
@@ -171,7 +171,7 @@ public:
     }
 
 private:
-    /// States, ascending, and what stands before them.
+    /// States, ascending, and the character before them.
     using Set = std::pair<std::vector<uint32_t>, Neighbour>;
 
     void spend(size_t work) {
@@ -210,7 +210,7 @@ private:
         return found;
     }
 
-    /// The characters are cut where a range of any edge begins or ends.
+    /// The characters are cut wherever a range of any edge begins or ends.
     void add_edges(uint32_t from, const std::vector<uint32_t>& states, Neighbour side,
                    const std::vector<CodePointRange>& within) {
         std::map<char32_t, std::vector<std::pair<uint32_t, bool>>>
@@ -238,7 +238,7 @@ private:
             spend(active.size());
             std::vector<uint32_t> targets;
             for (const auto& [target, count] : active) targets.push_back(target);
-            // Whatever follows is a match: the rest of the set says nothing more.
+            // Anything that follows is a match: the rest of the set adds nothing.
             if (std::binary_search(targets.begin(), targets.end(), accepting_)) targets = {accepting_};
             const uint32_t to =
                 state_of({std::move(targets), net_.has_word_assertion ? side : Neighbour::kOther});

@@ -14,8 +14,7 @@ using Kind = SchemaValue::Kind;
 NodeId SchemaReader::array(const Schemas& leaves) {
     const auto [least, most] = counts(leaves, "minItems", "maxItems");
     if (most && least > *most) return nothing(leaves, *leaves.front(), "has a maxItems below its minItems");
-    // Of each schema, the one of an item. Items behind those that are given come only where one speaks of
-    // them.
+    // An item must hold by each schema. Items beyond the given ones come only if a schema mentions them.
     size_t given = 0;
     bool has_rest = false, forbids_rest = false;
     for (const SchemaValue* schema : leaves) {

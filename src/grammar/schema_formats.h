@@ -6,12 +6,12 @@
 
 namespace tessera::grammar {
 
-/// What a `format` asks for.
+/// The meaning of a `format`.
 struct SchemaFormat {
     enum class Kind {
         kText,     ///< strings that match `pattern`
         kInteger,  ///< numbers from `low` to `high`
-        kRemark    ///< nothing that a text could break
+        kRemark    ///< nothing that a text could violate
     };
     Kind kind = Kind::kRemark;
     std::string pattern = {};  ///< as in regular_expression.h
@@ -20,9 +20,8 @@ struct SchemaFormat {
 };
 
 /// The formats of JSON Schema 2020-12 and OpenAPI, and those that pydantic writes, as far as a finite
-/// automaton can follow them. Of what a format allows, everyday texts come: domain names of letters, digits
-/// and hyphens, mail addresses without comments and quotes, fractions of seconds down to microseconds. None
-/// for others.
+/// automaton can follow them; none for others. Only everyday texts are generated: domain names of letters,
+/// digits and hyphens, mail addresses without comments and quotes, fractions of seconds down to microseconds.
 std::optional<SchemaFormat> find_format(std::string_view name);
 
 }  // namespace tessera::grammar

@@ -12,8 +12,8 @@
 namespace tessera::grammar {
 namespace {
 
-/// Of JSON Schema, of OpenAPI behind `deprecated`; `contentEncoding` and its like are annotations by the
-/// standard.
+/// Annotations of JSON Schema and, from `deprecated` on, of OpenAPI; the standard makes `contentEncoding` and
+/// the like annotations.
 constexpr std::array<std::string_view, 23> kRemarks = {
     "title",         "description", "default",       "examples",         "$schema",
     "$id",           "$comment",    "$defs",         "definitions",      "$anchor",

@@ -7,15 +7,15 @@
 
 namespace tessera::grammar {
 
-/// What the reader does with a keyword of a schema.
+/// The use that the reader makes of a keyword of a schema.
 enum class KeywordUse {
-    kRemark,    ///< says nothing about which values there are
+    kRemark,    ///< does not restrict values
     kCombines,  ///< `$ref`, `allOf`, `anyOf`, `oneOf`
     kFollowed   ///< restricts the values of a type, or lists them
 };
 
 /// @throws Error naming `where` and the place for a keyword, or a value of it, that a grammar cannot follow:
-/// it would be ignored.
+/// it must not be ignored
 KeywordUse use_of_keyword(std::string_view keyword, const SchemaValue& value, const std::string& where);
 
 }  // namespace tessera::grammar

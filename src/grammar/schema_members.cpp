@@ -3,26 +3,26 @@
 
 #include "grammar/schema_reader.h"
 
-// Members come in order, and a comma only between two of them. With the members a, b? and c?
+// Members come in order, with a comma between every two. With the members a, b? and c?
 //
 //     { a more-b }       more-b ::= ("," b)? more-c       more-c ::= ("," c)? others
 //
-// and where optional ones come first, a way for each member that may be the first:
+// and if optional ones come first, a way for each member that may be the first:
 //
 //     { b more-c | c others | }
 //
-// Where members are counted, there is such a rule for each number of them that may stand before.
+// If members are counted, there is such a rule for each number of preceding ones.
 
 namespace tessera::grammar {
 namespace {
 
-/// What follows the members before one, by how many of them are there.
+/// The continuation after a member, by the number of members so far.
 class MemberChain {
 public:
     MemberChain(JsonRules& rules, std::optional<NodeId> other, int64_t least, std::optional<int64_t> most)
         : rules_(rules), other_(other), least_(least), most_(most) {}
 
-    /// More than these make no difference.
+    /// Larger counts make no difference.
     int64_t counted() const { return most_.value_or(least_); }
     int64_t one_more(int64_t count) const { return std::min(count + 1, counted()); }
     bool has_room(int64_t count) const { return !most_ || count < *most_; }
@@ -30,7 +30,7 @@ public:
         return rules_.sequence({rules_.literal(","), rules_.blanks(), member});
     }
 
-    /// Behind the last member that is given. Of the others only one counts: their names may be equal.
+    /// After the last given member. Only one other member counts: their names may be equal.
     NodeId rest(int64_t count) {
         const int64_t missing = least_ - count;
         if (missing > (other_ ? 1 : 0)) return rules_.nothing();
@@ -55,7 +55,7 @@ NodeId SchemaReader::between_braces(const std::vector<Member>& members, std::opt
     const std::string name = place.empty() ? "members" : place;
     const int64_t last = static_cast<int64_t>(members.size());
     const int64_t most_before = std::min(chain.counted(), last + 1);
-    // From behind: what may follow, by the number of members before.
+    // From the end: the continuation, by the number of members before.
     std::map<int64_t, NodeId> more;
     for (int64_t count = 0; count <= most_before; ++count) more[count] = chain.rest(count);
     std::vector<NodeId> ways;

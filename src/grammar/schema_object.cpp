@@ -4,9 +4,9 @@
 #include "support/error.h"
 #include "support/shown.h"
 
-// A member is one of a conjunction, too: of what each schema says of its name, by `properties`, by patterns
-// that the name matches, or by `additionalProperties`. Names that no schema gives are a regular set of texts
-// for each set of patterns that they match:
+// A member must hold by a conjunction, too: of each schema's rule for its name, from `properties`, from
+// patterns that the name matches, or from `additionalProperties`. Names that no schema gives are a regular
+// set of texts for each set of patterns that they match:
 //
 //     {"patternProperties": {"^a": x, "b$": y}}     ^a and b$: x and y     ^a, not b$: x     b$, not ^a: y
 
@@ -15,7 +15,7 @@ namespace {
 
 using Kind = SchemaValue::Kind;
 
-/// Sets of them are looked at.
+/// A limit, since all sets of patterns are tried.
 constexpr size_t kMostPatterns = 6;
 
 /// Names in order: those of properties, then those that are only required.
@@ -34,7 +34,7 @@ std::vector<std::string> given_names(const std::vector<const SchemaValue*>& leav
     return names;
 }
 
-/// Whether they say nothing of members.
+/// True if the schemas do not restrict members.
 bool are_free(const std::vector<const SchemaValue*>& leaves) {
     return std::all_of(leaves.begin(), leaves.end(), [](const SchemaValue* schema) {
         const SchemaValue* others = schema->find("additionalProperties");
@@ -47,7 +47,7 @@ bool are_free(const std::vector<const SchemaValue*>& leaves) {
 
 }  // namespace
 
-/// Of one schema. @return whether it speaks of the name
+/// Joins the rules of one schema for the name. @return true if there is any
 bool SchemaReader::join_member(const SchemaValue& schema, const std::string& name, Schemas& all) {
     bool is_known = false;
     const auto add = [&](const SchemaValue& one) {
@@ -117,7 +117,7 @@ NodeId SchemaReader::object(const Schemas& leaves) {
         rules_.define(rule, rules_.choice(others));
         other = rules_.call(rule);
     }
-    // Counts that every text keeps need no counting.
+    // No counting is needed if every text has an allowed count.
     const auto given = static_cast<int64_t>(members.size());
     const auto always =
         std::count_if(members.begin(), members.end(), [](const Member& one) { return one.is_required; });
@@ -126,7 +126,7 @@ NodeId SchemaReader::object(const Schemas& leaves) {
     return between_braces(members, other, counted, leaves.front()->place);
 }
 
-/// The names that schemas allow besides those that are given; none: any.
+/// The names that schemas allow besides the given ones; none: any.
 std::optional<TextAutomaton> SchemaReader::name_texts(const Schemas& leaves,
                                                       const std::vector<std::string>& names) {
     std::optional<TextAutomaton> result;

@@ -10,9 +10,9 @@
 #include "support/error.h"
 #include "support/shown.h"
 
-// Every value is one of a conjunction: schemas that must all hold. What they refer to and what `allOf` lists
-// joins them; of `anyOf` and `oneOf` one way for each branch, which joins, too. What is left are leaves,
-// whose keywords are then read together, type by type.
+// Every value must hold by a conjunction of schemas. Referenced schemas and those of `allOf` join it; `anyOf`
+// and `oneOf` give one way for each branch, which joins, too. The rest are leaves, whose keywords are then
+// read together, type by type.
 //
 //     {"$ref": "#/$defs/a", "anyOf": [x, y]}   ->   a and x   |   a and y
 //
@@ -26,7 +26,7 @@ using Kind = SchemaValue::Kind;
 constexpr std::array<std::string_view, 7> kTypes = {"object",  "array",   "string", "number",
                                                     "integer", "boolean", "null"};
 constexpr int64_t kMostCounted = 10'000;
-/// Schemas and values that are looked at to tell branches of one list apart.
+/// A limit on the schemas and values that are visited to tell branches of one list apart.
 constexpr int64_t kMostBranchWork = 1'000'000;
 constexpr size_t kMostConjunctions = 20'000;
 
@@ -54,7 +54,7 @@ const SchemaValue& SchemaReader::expect(const SchemaValue& value, Kind kind, con
 
 RuleSet SchemaReader::read() && {
     const NodeId root = rule_of({{&root_}, {}}, "schema");
-    // One after the other, and not inside each other: references may make a long chain.
+    // One after the other, not recursively: references may make a long chain.
     while (!open_.empty()) {
         const Conjunction conjunction = std::move(open_.back());
         open_.pop_back();
@@ -103,7 +103,7 @@ const SchemaValue& SchemaReader::target(const SchemaValue& schema) const {
     return *at;
 }
 
-/// Behind references that say nothing else.
+/// The schema behind references that stand alone.
 const SchemaValue& SchemaReader::resolved(const SchemaValue& schema) {
     const auto says_more = [&](const SchemaValue& one) {
         for (size_t i = 0; i < one.keys.size(); ++i)
@@ -130,7 +130,7 @@ const SchemaValue& SchemaReader::resolved(const SchemaValue& schema) {
 }
 
 NodeId SchemaReader::value(const SchemaValue& schema) {
-    // What brings in other schemas may come back to this one.
+    // A schema that brings in others may lead back to itself.
     const bool combines =
         schema.is(Kind::kObject) && (schema.find("$ref") != nullptr || schema.find("allOf") != nullptr);
     const SchemaValue& behind = resolved(schema);
@@ -153,7 +153,7 @@ NodeId SchemaReader::joined(const Conjunction& conjunction) {
 
 SchemaReader::Flat SchemaReader::flatten(const Conjunction& conjunction) {
     Flat flat;
-    // Schemas that are being looked into stay on the stack below what they hold.
+    // Schemas that are being walked stay on the stack below their parts.
     std::vector<std::pair<const SchemaValue*, bool>> stack;
     std::map<const SchemaValue*, bool> is_open;
     for (size_t i = conjunction.all.size(); i-- > 0;) stack.emplace_back(conjunction.all[i], false);
@@ -178,7 +178,7 @@ SchemaReader::Flat SchemaReader::flatten(const Conjunction& conjunction) {
     return flat;
 }
 
-/// Adds what a schema says to `flat`, and what must hold beside it to `next`.
+/// Adds the schema itself to `flat`, and those that must hold beside it to `next`.
 void SchemaReader::meet(const SchemaValue& schema, const Conjunction& within, Flat& flat, Schemas& next) {
     if (schema.is_true()) return;
     flat.allows_nothing = flat.allows_nothing || schema.is_false();
@@ -201,7 +201,7 @@ void SchemaReader::meet(const SchemaValue& schema, const Conjunction& within, Fl
         }
 }
 
-/// Whether a schema still restricts anything where a branch of the taken lists stands beside it.
+/// True if a schema still restricts anything beside a branch of the taken lists.
 bool SchemaReader::says_something(const SchemaValue& schema, const Schemas& taken) const {
     if (!schema.is(Kind::kObject)) return !schema.is_true();
     for (size_t i = 0; i < schema.keys.size(); ++i)
@@ -323,7 +323,7 @@ std::optional<int64_t> SchemaReader::count(const SchemaValue& schema, const char
     const std::string& text = value->text;
     if (value->is_number()) std::from_chars(text.data(), text.data() + text.size(), real);
     const bool is_whole = real >= 0 && real == std::floor(real);
-    // A larger limit allows what is written up to this one.
+    // A larger limit may be lowered to this one: shorter texts remain valid.
     if (is_whole && is_most) real = std::min(real, static_cast<double>(kMostCounted));
     if (!is_whole || real > kMostCounted)
         fail(*value,
@@ -331,7 +331,7 @@ std::optional<int64_t> SchemaReader::count(const SchemaValue& schema, const char
     return static_cast<int64_t>(real);
 }
 
-/// The narrowest of all of them.
+/// The narrowest counts of all schemas.
 std::pair<int64_t, std::optional<int64_t>> SchemaReader::counts(const Schemas& leaves, const char* least,
                                                                 const char* most) const {
     int64_t low = 0;

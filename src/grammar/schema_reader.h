@@ -15,7 +15,7 @@
 
 namespace tessera::grammar {
 
-/// Makes rules of a schema: see json_schema.h.
+/// Makes rules from a schema: see json_schema.h.
 class SchemaReader {
 public:
     SchemaReader(const SchemaValue& root, std::string where, const Limits& limits)
@@ -33,7 +33,7 @@ private:
     };
     /// A conjunction without references.
     struct Flat {
-        Schemas leaves;  ///< what they say by themselves counts, and not what they combine
+        Schemas leaves;  ///< only their own keywords count, not those that combine
         Schemas lists;   ///< of `anyOf` and `oneOf`; a branch of each must hold, too
         bool allows_nothing = false;
     };
@@ -41,7 +41,7 @@ private:
         NodeId text;
         bool is_required;
     };
-    /// How many members an object has.
+    /// The allowed numbers of members of an object.
     struct MemberCounts {
         int64_t least = 0;
         std::optional<int64_t> most = {};
@@ -50,7 +50,7 @@ private:
     // schema_reader.cpp: references and combinations
     NodeId value(const SchemaValue& schema);
     NodeId value(const Conjunction& conjunction);
-    /// By a rule, where there are several.
+    /// By a rule, if there are several.
     NodeId joined(const Conjunction& conjunction);
     NodeId rule_of(const Conjunction& conjunction, const std::string& name);
     Flat flatten(const Conjunction& conjunction);
@@ -63,7 +63,7 @@ private:
     const SchemaValue& target(const SchemaValue& schema) const;
     const SchemaValue& resolved(const SchemaValue& schema);
 
-    // schema_fixed.cpp: values that are listed
+    // schema_fixed.cpp: listed values
     NodeId fixed(const Schemas& leaves, const SchemaValue& listing);
     NodeId literal(const SchemaValue& value);
     bool is_valid(const SchemaValue& value, const SchemaValue& schema);
@@ -81,7 +81,7 @@ private:
     const TextAutomaton* formatted(const SchemaValue& format);
     std::optional<TextAutomaton> limited(TextAutomaton texts, int64_t least, std::optional<int64_t> most);
     NodeId number(const Schemas& leaves, bool are_whole);
-    /// @return whether the schema says something of numbers
+    /// @return true if the schema restricts numbers
     bool narrow(NumberTexts& wanted, const SchemaValue& schema, bool are_whole) const;
 
     // schema_array.cpp
@@ -89,7 +89,7 @@ private:
 
     // schema_object.cpp, schema_members.cpp
     NodeId object(const Schemas& leaves);
-    /// What the schemas say of a member of this name; none: it must not be there.
+    /// The rules of the schemas for a member of this name; none: it must not be there.
     std::optional<Conjunction> member(const Schemas& leaves, const std::string& name);
     bool join_member(const SchemaValue& schema, const std::string& name, Schemas& all);
     std::vector<NodeId> other_members(const Schemas& leaves, const std::vector<std::string>& names);
@@ -97,12 +97,12 @@ private:
     NodeId between_braces(const std::vector<Member>& members, std::optional<NodeId> other,
                           MemberCounts counts, const std::string& place);
 
-    /// Counts what combinations, patterns, formats and ranges take. @throws Error when it is too much
+    /// Counts the work of combinations, patterns, formats and ranges. @throws Error beyond the limit
     void spend(const SchemaValue& at, size_t work);
     std::optional<int64_t> count(const SchemaValue& schema, const char* keyword, bool is_most) const;
     std::pair<int64_t, std::optional<int64_t>> counts(const Schemas& leaves, const char* least,
                                                       const char* most) const;
-    /// Where nothing is left: a single schema is wrong by itself, of several others may be left.
+    /// No value is left: a fault if it is by a single schema; with several, other branches may be left.
     NodeId nothing(const Schemas& leaves, const SchemaValue& at, const std::string& problem,
                    const std::string& advice = {});
     [[noreturn]] void fail(const SchemaValue& at, std::string problem, std::string advice = {}) const;

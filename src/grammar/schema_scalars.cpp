@@ -15,21 +15,21 @@ namespace {
 
 using Kind = SchemaValue::Kind;
 
-/// A bound of real numbers as whoever reads the text sees it: as the nearest double. A text at or beyond this
-/// one is read as a double that is within the bound, since rounding keeps the order.
+/// A bound of real numbers as a reader sees it: the nearest double. A text at or beyond this one is read as a
+/// double within the bound, since rounding keeps the order.
 Decimal double_within(const SchemaValue& bound, bool is_low, bool is_open) {
     const std::string& text = bound.text;
     double value = 0;
     std::from_chars(text.data(), text.data() + text.size(), value);
     const double inside = is_low ? HUGE_VAL : -HUGE_VAL;
-    // Integers have up to 64 bits, which a double may not have.
+    // Integers have up to 64 bits, more than a double has.
     const auto exact = decimal_of(text), rounded = decimal_of(fmt::format("{}", value));
     const auto order = compare(*rounded, *exact);
     if ((is_low ? order < 0 : order > 0) || (is_open && order == 0)) value = std::nextafter(value, inside);
     return decimal_of(fmt::format("{}", value)).value_or(*exact);
 }
 
-/// What the lengths of texts take for each state.
+/// The work of limiting the lengths of texts, for each state.
 constexpr size_t kLengthWork = 100;
 
 struct Bound {
@@ -73,7 +73,7 @@ const TextAutomaton* SchemaReader::formatted(const SchemaValue& format) {
     return found && found->kind == SchemaFormat::Kind::kText ? &matching(found->pattern, format) : nullptr;
 }
 
-/// The texts of all patterns and formats; none where there are none.
+/// The texts that all patterns and formats allow; none if there are no patterns or formats.
 std::optional<TextAutomaton> SchemaReader::pattern_texts(const Schemas& leaves) {
     std::optional<TextAutomaton> result;
     const auto join = [&](const TextAutomaton& texts, const SchemaValue& at) {
@@ -91,7 +91,7 @@ std::optional<TextAutomaton> SchemaReader::pattern_texts(const Schemas& leaves) 
     return result;
 }
 
-/// Those of so many characters. Where that takes too many states, longer ones do not come.
+/// The texts with this number of characters. If that takes too many states, longer ones are left out.
 std::optional<TextAutomaton> SchemaReader::limited(TextAutomaton texts, int64_t least,
                                                    std::optional<int64_t> most) {
     if ((least == 0 && !most) || is_empty(texts)) return texts;

@@ -9,13 +9,12 @@
 
 namespace tessera::grammar {
 
-/// A JSON value that keeps the order of its members and tells null from absent, both of which mean something
-/// in a schema.
+/// A JSON value that keeps the order of its members and tells null from absent: both matter in a schema.
 struct SchemaValue {
     enum class Kind { kNull, kBoolean, kInteger, kReal, kText, kList, kObject };
 
     Kind kind = Kind::kNull;
-    std::string text;                ///< of a text; of anything else but lists and objects, its JSON
+    std::string text;                ///< of a text; for others but lists and objects, the JSON
     std::vector<SchemaValue> items;  ///< of a list; of an object the values
     std::vector<std::string> keys;   ///< of an object
     std::string place;               ///< "properties.name.type"
@@ -25,18 +24,18 @@ struct SchemaValue {
     bool is_true() const { return is(Kind::kBoolean) && text == "true"; }
     bool is_false() const { return is(Kind::kBoolean) && text == "false"; }
     const SchemaValue* find(std::string_view key) const;  ///< of an object; null where there is none
-    /// As JSON, without blanks; equal values have equal ones. @pre the order of members is the same
+    /// As JSON, without blanks; equal for equal values. @pre the order of members is the same
     std::string json() const;
 };
 
 /// The JSON text of a string.
 std::string json_string(std::string_view text);
 
-/// What a schema may be.
+/// The bounds of a schema's document.
 inline constexpr JsonBounds kSchemaBounds{
     .bytes = size_t{1} << 20, .values = 50'000, .depth = 64, .word = 100'000};
 
-/// @throws Error naming `where`, with the position, for what is no JSON or beyond the bounds
+/// @throws Error naming `where`, with the position, for invalid JSON or beyond the bounds
 SchemaValue parse_schema_value(std::string_view text, const std::string& where,
                                const JsonBounds& bounds = kSchemaBounds);
 

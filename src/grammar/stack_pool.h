@@ -20,51 +20,51 @@ struct Frame {
     bool operator==(const Frame&) const = default;
 };
 
-/// Thrown where a piece of work comes to a limit below StackPool::kMostWork. What was done is remembered, so
+/// Thrown when a piece of work reaches a limit below StackPool::kMostWork. Its results are remembered, so
 /// that doing it again takes less.
 struct WorkIsLeft {};
 
-/// Sets of stacks of an automaton: all ways in which the text so far may be read. A stack holds the state of
-/// the rule that is being read, and the states at which those that called it go on. A set is a list of
-/// frames, at most one for each state; sets below are shared:
+/// Sets of stacks of an automaton: all ways to read the text so far. A stack holds the state of the rule that
+/// is being read, and the return states of its callers. A set is a list of frames, at most one for each
+/// state; sets below are shared:
 ///
 ///     s ::= "a" s "b" | "a" s "c" | "d"       after "aa":   {1, 4} -> {2, 5} -> {2, 5} -> end
 ///
-/// So a set has at most as many frames as the automaton has states, however many ways there are. A call that
-/// a rule ends with leaves nothing on the stack. What a byte makes of a set is remembered.
+/// So a set has at most as many frames as the automaton has states, however many ways there are. A call at
+/// the end of a rule leaves nothing on the stack. The result of each set and byte is remembered.
 /// Source: Tomita, "An Efficient Augmented-Context-Free Parsing Algorithm" (1987), graph-structured stacks;
 /// sets that are values instead of nodes of one graph are ours.
 class StackPool {
 public:
     explicit StackPool(const Automaton& automaton);
 
-    static constexpr StackSet kNothing = 0;  ///< no stack: the text is none of the grammar's
+    static constexpr StackSet kNothing = 0;  ///< no stack: the text is not in the grammar
     static constexpr StackSet kEnd = 1;      ///< the empty stack: everything has been read
 
-    /// Before the first byte of a text.
+    /// The set before the first byte of a text.
     StackSet start();
-    /// These stacks and no others. @pre the states of the frames have edges with bytes
+    /// The set of exactly these stacks. @pre the states of the frames have edges with bytes
     StackSet set_of(std::vector<Frame> frames);
-    /// Frames that a piece of work looks at: a token, or a mask of a vocabulary. The largest ones take
-    /// seconds.
+    /// The most frames that a piece of work visits, for a token or a mask of a vocabulary. The largest pieces
+    /// take seconds.
     static constexpr size_t kMostWork = size_t{1} << 22;
-    /// Begins a piece of work: the functions that make sets count it. Also after one was broken off.
+    /// Begins a piece of work: the functions that make sets count towards it. Also after one was broken off.
     void begin_work();
-    /// Of the pieces that begin from now on. @pre work <= kMostWork
+    /// Limits the pieces that begin from now on. @pre work <= kMostWork
     void limit_work(size_t work) { most_work_ = work; }
-    /// After one more byte. @throws Error beyond the limits of the pool, WorkIsLeft beyond that of the work
+    /// The set after one more byte. @throws Error beyond the pool's limits, WorkIsLeft beyond the work's
     StackSet step(StackSet set, uint8_t byte);
-    /// What is left where frames of `below` have come to the end of their rules.
+    /// The set that remains when frames above `below` reach the ends of their rules.
     StackSet go_on(StackSet below);
 
     std::span<const Frame> frames(StackSet set) const {
         const Entry& entry = entries_[set];
         return {frames_.data() + entry.first, entry.count};
     }
-    /// Whether the text may end here.
+    /// True if the text may end here.
     bool may_end(StackSet set) const { return entries_[set].holds_end; }
 
-    /// Whether it is time to begin a new pool, with what is still needed of this one.
+    /// True if a new pool should be begun, with the sets that are still needed.
     bool is_large() const { return entries_.size() > kLarge || steps_.size() > kLarge * 16; }
     /// The set of another pool over the same automaton, in this one.
     StackSet copy(const StackPool& from, StackSet set);
@@ -79,7 +79,7 @@ private:
         uint32_t depth;
         bool holds_end;
     };
-    /// The contents of a set that is being made: frames of one state are united when it is interned.
+    /// A set that is being made: frames of one state are united when it is interned.
     struct Draft {
         std::vector<Frame> frames;
         bool holds_end = false;
@@ -105,7 +105,7 @@ private:
     size_t most_work_ = kMostWork;
     bool is_closing_ = false;
 
-    // Of `close`, kept for their memory.
+    // Buffers of `close`, kept for reuse.
     std::vector<StackSet> found_;  ///< by state
     std::vector<StateId> touched_;
     std::vector<Draft> returns_;   ///< by rule

@@ -6,14 +6,14 @@
 
 #include "grammar/character_ranges.h"
 
-// Two automata are walked through at once, and a state of the result is a pair of states. Where the second
-// one has no edge, it is lost: texts of both end there, and those of the first alone go on without it.
+// Both automata are walked at once: a state of the result is a pair of states. Where the second has no edge,
+// it is lost: texts of both end there, and those of the first alone go on without it.
 
 namespace tessera::grammar {
 namespace {
 
 constexpr uint32_t kLost = UINT32_MAX;
-/// Longer texts count as any.
+/// The limit for longest texts: longer ones count as unbounded.
 constexpr int64_t kMostLength = 1000;
 
 class Product {
@@ -80,7 +80,7 @@ private:
     TextAutomaton result_;
 };
 
-/// Whether a final state is reached, of each state.
+/// For each state, true if a final state can be reached.
 std::vector<bool> reaching(const TextAutomaton& automaton) {
     std::vector<std::vector<uint32_t>> sources(automaton.states.size());
     std::vector<uint32_t> found;
@@ -150,8 +150,8 @@ std::optional<TextAutomaton> difference(const TextAutomaton& a, const TextAutoma
 }
 
 std::pair<int64_t, std::optional<int64_t>> lengths(const TextAutomaton& automaton) {
-    // Sets of states that texts of one length lead to. Beyond as many characters as there are states they go
-    // round.
+    // The set of states that texts of each length lead to. Texts longer than the number of states go in
+    // circles.
     const TextAutomaton texts = trimmed(automaton);
     std::vector<bool> here(texts.states.size(), false);
     here[0] = true;

@@ -7,7 +7,7 @@
 #include "jinja/builtins.h"
 #include "jinja/operators.h"
 
-// What is inside of values: items, members, attributes, slices.
+// The contents of values: items, members, attributes, slices.
 
 namespace tessera::jinja {
 namespace {
@@ -72,7 +72,7 @@ std::optional<int64_t> bound(Context& context, const Value& value) {
     return value.integer();
 }
 
-/// The indices that a slice has, as Python's `slice.indices`.
+/// The indices of a slice, as by Python's `slice.indices`.
 std::vector<size_t> slice_indices(Context& context, int64_t count, std::optional<int64_t> start,
                                   std::optional<int64_t> stop, int64_t step) {
     const auto clamp = [&](std::optional<int64_t> place, int64_t otherwise) {
@@ -168,7 +168,7 @@ Value item(Context& context, const Value& value, const Value& index) {
         return at >= 0 && at < count ? list->items[static_cast<size_t>(at)] : missing;
     }
     if (index.text() == nullptr) return missing;
-    // An index that is a text may also name an attribute, after the members.
+    // A text as index may also name an attribute, after the members.
     if (value.dict() != nullptr) {
         const std::optional<Value> method = find_method(context, value, index.text()->bytes());
         return method ? *method : missing;

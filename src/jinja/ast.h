@@ -79,8 +79,8 @@ struct Call {
 };
 struct FilterCall {
     std::string name;
-    Filter filter;        ///< null: there is none of this name, which is an error where it is reached
-    ExpressionPtr input;  ///< absent in {% filter %} and {% set %}: what the block gives
+    Filter filter;        ///< null: unknown, which is an error when it is reached
+    ExpressionPtr input;  ///< absent in {% filter %} and {% set %}: the block's text
     CallArguments arguments;
 };
 struct TestCall {
@@ -101,7 +101,7 @@ struct Expression {
 struct Statement;
 using Body = std::vector<Statement>;
 
-/// What a value is assigned to: a name, an attribute of a namespace, or several of these.
+/// The target of an assignment: a name, an attribute of a namespace, or several of these.
 struct Target {
     Position position;
     std::string name;
@@ -159,7 +159,7 @@ struct With {
     std::vector<std::pair<Target, ExpressionPtr>> values;
     Body body;
 };
-/// {% generation %} of `transformers`: marks what an assistant wrote, and changes nothing.
+/// {% generation %} of `transformers`: marks the assistant's text, and changes nothing.
 struct Generation {
     Body body;
 };

@@ -8,19 +8,19 @@
 
 namespace tessera::jinja {
 
-/// What filters look at instead of a whole item: `attribute="function.name"`, or a number.
+/// The part of an item that filters use: `attribute="function.name"`, or a number.
 class AttributePath {
 public:
     /// @pre `path` is a text or an integer
     AttributePath(Context& context, const Value& path);
-    /// Undefined where the item does not have it.
+    /// Undefined if the item does not have it.
     Value of(Context& context, const Value& item) const;
 
 private:
     std::vector<Value> parts_;
 };
 
-/// Texts that differ in case alone are one for filters that order and compare.
+/// The value without case, for filters that order and compare.
 Value without_case(Context& context, const Value& value);
 
 }  // namespace tessera::jinja

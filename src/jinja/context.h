@@ -12,7 +12,7 @@
 
 namespace tessera::jinja {
 
-/// From 1 on; a column counts bytes.
+/// A position, counted from 1; a column counts bytes.
 struct Position {
     int row = 1;
     int column = 1;
@@ -23,7 +23,7 @@ struct Position {
 [[noreturn]] void fail_at(const std::string& where, Position position, std::string problem,
                           std::string advice = {});
 
-/// What one rendering shares: its limits, the place that errors name, and the objects that it can change.
+/// The state of one rendering: its limits, the place for errors, and the objects that it can change.
 class Context {
 public:
     Context(std::string where, const Limits& limits, std::function<std::tm()> now)
@@ -32,26 +32,26 @@ public:
     Context(const Context&) = delete;
     Context& operator=(const Context&) = delete;
 
-    /// The node whose fault an error is.
+    /// Sets the node that errors blame.
     void set_position(Position position) { position_ = position; }
     Position position() const { return position_; }
     [[noreturn]] void fail(std::string problem, std::string advice = {}) const;
 
     /// Counts work. @throws Error beyond the limit
     void step(int64_t count = 1);
-    /// Counts bytes of a value that is made, and the work for it. @throws Error beyond the limit
+    /// Counts bytes of a new value, and the work for it. @throws Error beyond the limit
     void allocate(size_t bytes);
     void output(size_t bytes);
-    /// Counts a text that is made, and gives it as a value.
+    /// Counts a new text, and returns it as a value.
     Value make(Text text);
     Value make(std::vector<Value> items, List::Kind kind = List::Kind::kList);
     Value make_dict(std::vector<std::pair<Value, Value>> items);
-    /// A function of a value, or one of the template where `self` is none.
+    /// A function of a value, or one of the template if `self` is none.
     Value make_callable(std::string name, const Value& self, std::function<Value(Context&, Arguments)> call);
     /// @throws Error if a value is deeper than the limit
     void check_depth(int64_t depth) const;
 
-    /// Lives while something is inside something else.
+    /// Counts one level of nesting while it lives.
     class Level {
     public:
         explicit Level(Context& context);
@@ -63,7 +63,7 @@ public:
         Context& context_;
     };
 
-    /// Empties the object when the rendering ends: it may lead to itself.
+    /// Empties the object when the rendering ends: it may contain itself.
     void adopt(std::shared_ptr<Mutable> object) { mutables_.push_back(std::move(object)); }
 
     const std::function<std::tm()>& now() const { return now_; }

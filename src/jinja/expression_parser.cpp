@@ -7,12 +7,12 @@
 namespace tessera::jinja {
 namespace {
 
-/// Of expressions inside each other.
+/// The limit of nested expressions.
 constexpr int kMostNesting = 64;
-/// Of nodes below each other: operators in a row nest as well, and evaluating and destroying them recurses.
+/// The limit of nested nodes: operators in a row nest as well, and evaluating and destroying them recurses.
 constexpr int kMostDepth = 200;
 
-/// Of the children of a node.
+/// The greatest depth of a node's children.
 struct Deepest {
     int depth = 0;
 

@@ -17,23 +17,22 @@ class ExpressionParser {
 public:
     explicit ExpressionParser(TokenStream& tokens) : tokens_(tokens) {}
 
-    /// `with_condition`: "a if b else c" is one expression; not in the header of a loop, whose `if` is a
-    /// filter.
+    /// @param with_condition allows "a if b else c"; false in the header of a loop, whose `if` is a filter
     ExpressionPtr expression(bool with_condition = true);
-    /// Several expressions with commas between are a tuple.
+    /// Several expressions with commas between them form a tuple.
     ExpressionPtr tuple(bool with_condition = true);
-    /// What follows the name of a filter or of a macro: "(a, b=c)".
+    /// The arguments after the name of a filter or macro: "(a, b=c)".
     CallArguments arguments();
     /// The name of a filter and its arguments; the input is absent.
     FilterCall filter();
     Target target(bool several);
 
-    /// Filters and tests that there are not. As in Jinja2 they are an error when the template is read, but
-    /// not in branches, which may never be taken: there they are one when they are reached.
+    /// Unknown filters and tests. As in Jinja2 they are an error when the template is read, except in
+    /// branches, which may never be taken: there they are an error when reached.
     size_t unknown() const { return unknown_.size(); }
-    /// All behind the first `count` are in a branch.
+    /// All after the first `count` are in a branch.
     void allow_unknown(size_t count) { unknown_.resize(count); }
-    /// @throws Error naming the first that is in no branch
+    /// @throws Error naming the first that is not in a branch
     void refuse_unknown() const;
 
     /// Names that were read since the last call.

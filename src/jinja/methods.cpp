@@ -10,7 +10,7 @@
 #include "jinja/operators.h"
 #include "jinja/text_operations.h"
 
-// The methods of Python's texts, lists and mappings that leave the value as it is.
+// The methods of Python's texts, lists and mappings that do not change the value.
 
 namespace tessera::jinja {
 namespace {
@@ -28,7 +28,7 @@ std::vector<Value> values_of(std::vector<Text> texts) {
     return values;
 }
 
-/// An argument that may be left out or none.
+/// An optional argument, which may be none.
 std::optional<Text> optional_text(const BoundArguments& bound, size_t parameter) {
     if (!bound.has(parameter) || bound.at(parameter).is_none()) return std::nullopt;
     return bound.text_or(parameter, "");
@@ -68,7 +68,7 @@ Value starts_or_ends(Context& context, const Value& self, const Arguments& given
     }));
 }
 
-/// In characters; -1 where it is not there.
+/// The position in characters; -1 if there is none.
 template <bool from_right, bool must_be_there>
 Value find_text(Context& context, const Value& self, const Arguments& given) {
     const BoundArguments bound(context, "find", given, {"sub"});
@@ -119,7 +119,7 @@ Value remove_end(Context& context, const Value& self, const Arguments& given) {
     return text.bytes().starts_with(part) ? context.make(text.slice(part.size(), text.size())) : self;
 }
 
-/// Whether all characters are of a kind, and there are some.
+/// True if there are characters, and all are of this kind.
 template <typename Is>
 Value all_characters(Context& context, const Value& self, const Arguments& given, Is is) {
     const BoundArguments bound(context, "isdigit", given, {});
@@ -141,7 +141,7 @@ bool is_decimal(int code_point) {
     return utf8proc_category(code_point) == UTF8PROC_CATEGORY_ND;
 }
 
-/// Whether there are letters with case, all of this one.
+/// True if there are letters with case, all of this one.
 template <bool upper>
 Value has_case_only(Context& context, const Value& self, const Arguments& given) {
     const BoundArguments bound(context, upper ? "isupper" : "islower", given, {});
@@ -277,7 +277,7 @@ constexpr NamedMethod kListMethods[] = {
      }},
 };
 
-// Python has these, too. The first change the value, which the sandbox of `transformers` forbids as well.
+// Other methods of Python. The first ones change the value, as the sandbox of `transformers` forbids.
 constexpr std::string_view kDictChanges[] = {"clear", "pop", "popitem", "setdefault", "update"};
 constexpr std::string_view kListChanges[] = {"append", "clear",  "extend",  "insert",
                                              "pop",    "remove", "reverse", "sort"};

@@ -10,7 +10,7 @@
 namespace tessera::jinja {
 namespace {
 
-/// Of blocks inside each other.
+/// The limit of nested blocks.
 constexpr int kMostBlocks = 64;
 
 constexpr std::string_view kKnown =
@@ -31,7 +31,7 @@ public:
 private:
     using Words = std::vector<std::string_view>;
 
-    /// Up to a block whose first word is one of `ends`, of which `{%` is then taken and the word is not.
+    /// Parses up to a block whose first word is one of `ends`; takes its `{%` but not the word.
     Body statements(const Words& ends) {
         Body body;
         while (true) {
@@ -69,7 +69,7 @@ private:
         return body;
     }
 
-    /// The same where the text goes elsewhere first: `break` does not leave it.
+    /// The same for text that is captured: `break` does not leave it.
     Body captured_until(std::string_view end) {
         const int loops = std::exchange(loops_, 0);
         Body body = body_until(end);
@@ -164,7 +164,7 @@ private:
         return {position, std::move(block)};
     }
 
-    /// "upper | trim" without an input.
+    /// Filters without an input: "upper | trim".
     std::vector<FilterCall> filters() {
         std::vector<FilterCall> calls;
         do calls.push_back(expressions_.filter());
@@ -193,7 +193,7 @@ private:
         return result;
     }
 
-    /// The body of a macro, which has special variables where it reads them. `break` does not leave it.
+    /// The body of a macro, with the special variables that it reads. `break` does not leave it.
     Body macro_body(Signature& of, std::string_view end) {
         const std::set<std::string> outside = expressions_.take_names();
         Body body = captured_until(end);
@@ -261,7 +261,7 @@ private:
     int loops_ = 0;
 };
 
-/// Texts of expressions that follow each other are one.
+/// Joins adjacent texts of expressions to one.
 std::string literal_text(const std::vector<Token>& tokens) {
     std::string text;
     TokenKind before = TokenKind::kEnd;

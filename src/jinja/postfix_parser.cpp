@@ -3,7 +3,7 @@
 #include "jinja/expression_parser.h"
 #include "support/near_names.h"
 
-// What follows a value: attributes, indices, calls, filters and tests.
+// Suffixes of a value: attributes, indices, calls, filters and tests.
 
 namespace tessera::jinja {
 namespace {

@@ -11,7 +11,7 @@
 namespace tessera::jinja {
 namespace {
 
-/// Whether `repr` shows a character as it is.
+/// True if `repr` shows a character as it is.
 bool is_printable(int code_point) {
     if (code_point == ' ') return true;
     switch (utf8proc_category(code_point)) {

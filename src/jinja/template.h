@@ -13,30 +13,30 @@
 #include "jinja/value.h"
 
 /// Templates in the language of Jinja2 3.1, as chat templates of HuggingFace use it, in a sandbox: a template
-/// reads what it is given, makes a text, and can do nothing else.
+/// can read its variables and make a text, nothing else.
 namespace tessera::jinja {
 
-/// What a template can read, by name.
+/// The variables of a template, by name.
 using Variables = std::vector<std::pair<std::string, Value>>;
 
 struct RenderSettings {
     Limits limits = {};
-    std::function<std::tm()> now = {};  ///< the clock of `strftime_now`; empty: an error where it is called
+    std::function<std::tm()> now = {};  ///< the clock of `strftime_now`; empty: calling it is an error
 };
 
 /// A template that has been read. An immutable value: copies share the tree, and several threads may render.
 class Template {
 public:
-    /// `where` names the template in errors.
-    /// @throws Error "WHERE:ROW:COLUMN: ..." for a template that is not well-formed, and for one with a
-    /// statement that there is not, or a filter or test outside of branches
+    /// @param where names the template in errors
+    /// @throws Error "WHERE:ROW:COLUMN: ..." for a template that is not well-formed, or has an unknown
+    /// statement, or an unknown filter or test outside of branches
     static Template parse(std::string_view source, std::string where);
 
     /// Everything that the template itself can write as one piece: its data, and the texts of its
     /// expressions, with a zero byte between two of them.
     const std::string& literal_text() const;
 
-    /// The text, which knows what of it is foreign (see jinja/text.h).
+    /// The text, with its foreign parts marked (see jinja/text.h).
     /// @throws Error with row and column where Jinja2 raises an exception, where the template refuses the
     /// conversation, and beyond the limits
     Text render(const Variables& variables, const RenderSettings& settings = {}) const;

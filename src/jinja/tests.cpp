@@ -7,7 +7,7 @@
 #include "jinja/operators.h"
 #include "jinja/text_operations.h"
 
-// What `is` can ask.
+// The tests of `is`.
 
 namespace tessera::jinja {
 namespace {
@@ -28,7 +28,7 @@ bool is_iterable(const Value& value) {
            value.dict() != nullptr;
 }
 
-/// What has a length and items; undefined values have those of nothing.
+/// True if it has a length and items; undefined values are empty sequences.
 bool is_sequence(const Value& value) {
     return value.is_undefined() || value.text() != nullptr || value.dict() != nullptr ||
            is_list_or_range(value);
@@ -62,7 +62,7 @@ bool is_in(Context& context, const Value& input, const Arguments& given) {
     return contains(context, bound.at(0), input);
 }
 
-/// One object: for the values that a template makes, those of one type that are equal and small.
+/// True for one object; for values that a template makes, true if they have one type and are equal.
 bool is_same(Context& context, const Value& input, const Arguments& given) {
     const BoundArguments bound(context, "sameas", given, {"other"});
     const Value& other = bound.at(0);
@@ -95,7 +95,7 @@ bool is_constant(const Value& input) {
 bool is_boolean(const Value& input) {
     return input.boolean() != nullptr;
 }
-/// As Jinja2 has it, whose undefined values are objects that fail when they are called.
+/// As in Jinja2, where undefined values are objects that fail when they are called.
 bool is_callable(const Value& input) {
     return input.callable() != nullptr || input.is_undefined();
 }

@@ -14,11 +14,11 @@ struct ByteRange {
     bool operator==(const ByteRange&) const = default;
 };
 
-/// Where a text comes from: the template and those who call it, or a message, a tool, a document.
+/// The source of a text: the template and its caller, or a message, a tool, a document.
 enum class Origin { kTemplate, kForeign };
 
 /// A string that remembers which of its bytes are foreign. Every operation on texts keeps the origin of each
-/// byte, so that what a user wrote can be told from the template around it after rendering.
+/// byte, so that a user's text can be told from the template around it after rendering.
 class Text {
 public:
     Text() = default;
@@ -36,7 +36,7 @@ public:
     /// Bytes [begin, end). @pre begin <= end <= size()
     Text slice(size_t begin, size_t end) const;
 
-    /// The bytes count, not their origin.
+    /// Compares bytes, not their origin.
     bool operator==(const Text& other) const { return bytes_ == other.bytes_; }
     auto operator<=>(const Text& other) const { return bytes_ <=> other.bytes_; }
 
@@ -45,18 +45,18 @@ private:
     std::vector<ByteRange> foreign_;
 };
 
-/// Characters of a text: where each begins, and the end of the text behind them. A byte that is no UTF-8 is a
-/// character of its own.
+/// The offset of each character of a text, and of its end. A byte that is not UTF-8 is a character of its
+/// own.
 std::vector<size_t> character_offsets(std::string_view bytes);
 
-/// The first character of a text that is not empty. A byte that is no UTF-8 has the code point -1.
+/// The first character of a non-empty text. A byte that is not UTF-8 has the code point -1.
 struct Character {
     int code_point = -1;
     size_t size = 1;
 };
 Character first_character(std::string_view bytes);
 
-/// White space as Python's `str.isspace` has it.
+/// White space as in Python's `str.isspace`.
 bool is_space(int code_point);
 /// The text without white space at its ends.
 std::string_view trim_left(std::string_view bytes);

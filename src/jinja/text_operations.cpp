@@ -25,7 +25,7 @@ constexpr int kSigma = 0x3a3;
 constexpr int kFinalSigma = 0x3c2;
 constexpr int kDottedI = 0x130;
 
-/// Whether a letter with case precedes this place, and none follows the character there. Marks between do not
+/// True if a letter with case precedes this place, and none follows the character there. Marks between do not
 /// count. Source: Unicode, 3.13, condition Final_Sigma.
 bool ends_word(std::string_view bytes, size_t at) {
     const auto is_mark = [](int code_point) {
@@ -53,7 +53,7 @@ bool ends_word(std::string_view bytes, size_t at) {
     return true;
 }
 
-/// A separator that is empty would cut everywhere.
+/// An empty separator would cut everywhere.
 void refuse_empty(Context& context, const std::optional<Text>& separator) {
     if (separator && separator->empty()) context.fail("the separator is empty");
 }
@@ -65,7 +65,7 @@ std::vector<Text> counted(Context& context, std::vector<Text> parts) {
     return parts;
 }
 
-/// Whether the text has one of the line ends of `str.splitlines` here, and its bytes.
+/// The size in bytes of a line end of `str.splitlines` here; 0 if there is none.
 size_t line_end(std::string_view bytes) {
     if (bytes.starts_with("\r\n")) return 2;
     const Character next = first_character(bytes);
@@ -236,7 +236,7 @@ std::vector<Text> split_from_right(Context& context, const Text& text, const std
     if (most < 0) return split(context, text, separator, most);
     refuse_empty(context, separator);
     if (!separator) {
-        // Words from the left are words from the right, of which the first ones stay together.
+        // Splitting from the left gives the same words; from the right, the first ones stay together.
         std::vector<Text> words = split(context, text, separator, -1);
         if (static_cast<int64_t>(words.size()) <= most + 1) return words;
         std::vector<Text> parts(words.end() - most, words.end());
@@ -283,7 +283,7 @@ Text justified(Context& context, const Text& text, int64_t width, const Text& fi
     if (count_characters(fill.bytes()) != 1) context.fail("a text is filled up with one character");
     if (missing <= 0) return text;
     context.allocate(static_cast<size_t>(std::min<int64_t>(missing, int64_t{1} << 40)) * fill.size());
-    // Python's `center` puts the odd one to the left where the width is odd as well.
+    // Python's `center` adds the odd one on the left if the width is odd as well.
     const int64_t left = where == Ends::kRight  ? missing
                          : where == Ends::kLeft ? 0
                                                 : missing / 2 + (missing & width & 1);

@@ -16,8 +16,8 @@ namespace tessera::jinja {
 class Value;
 class Context;
 
-/// A name, attribute or item that there is not. It prints as nothing and iterates as nothing; every other use
-/// of it is an error that names it.
+/// A missing name, attribute or item. It prints as nothing and iterates as nothing; every other use is an
+/// error that names it.
 struct Undefined {
     std::string name;
 };
@@ -46,13 +46,13 @@ public:
     static Value of(int64_t value) { return Value(value); }
     static Value of(double value) { return Value(value); }
     static Value of(Text text) { return Value(std::make_shared<const Text>(std::move(text))); }
-    /// Of the template, or of those who call it.
+    /// A text of the template, or of its caller.
     static Value text(std::string_view bytes) { return of(Text(std::string(bytes))); }
-    /// Of a message.
+    /// A text of a message.
     static Value foreign(std::string_view bytes) { return of(Text(std::string(bytes), Origin::kForeign)); }
     static Value list(std::vector<Value> items, ListKind kind = ListKind::kList);
     static Value dict(std::vector<std::pair<Value, Value>> items);
-    /// Of names and values.
+    /// A mapping from names to values.
     static Value object(const std::vector<std::pair<std::string, Value>>& items);
 
     const Variant& variant() const { return variant_; }
@@ -81,12 +81,12 @@ private:
     Variant variant_;
 };
 
-/// Items in order. A generator is the lazy result of `map`, `select` and their like, which can be walked
-/// through once; a view is what `items()` gives, which has no indices.
+/// Items in order. A generator is the lazy result of `map`, `select` and the like, which can be walked
+/// through once; a view is the result of `items()`, which has no indices.
 struct List {
     using Kind = ListKind;
     Kind kind = Kind::kList;
-    mutable std::vector<Value> items;  ///< changes only where a generator is walked through
+    mutable std::vector<Value> items;  ///< changes only when a generator is walked through
     int64_t depth = 1;                 ///< of values inside each other
 };
 
@@ -96,7 +96,7 @@ struct Dict {
     int64_t depth = 1;
 };
 
-/// An object that templates may change; only these can lead to themselves.
+/// An object that templates may change; only such objects can contain themselves.
 struct Mutable {
     virtual ~Mutable() = default;
     virtual void clear() = 0;
@@ -135,8 +135,7 @@ struct Callable {
     int64_t depth = 0;  ///< of the value that it is a method of
 };
 
-/// How many values are inside each other. Destroying them recurses as deep, so it is limited where they are
-/// made.
+/// The depth of nested values. Destroying them recurses as deep, so it is limited where they are made.
 int64_t depth(const Value& value);
 int64_t depth(const std::vector<Value>& values);
 
