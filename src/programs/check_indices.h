@@ -13,8 +13,8 @@ namespace tessera::programs {
 /// Contents of an input, or of a constant at a repetition of its block.
 using IndexContents = std::function<TensorData(const Value& value, int64_t repetition)>;
 
-/// Whether every element that index operands choose exists: the code does not ask again. Iterations that
-/// `where` leaves out may choose anything.
+/// Checks that every element that index operands choose exists: the code does not. Iterations that `where`
+/// leaves out may choose anything.
 /// @throws Error naming `where`, the node, the tensor and the iteration that is outside.
 /// @pre the graph passes compiler::expect_program; the values are those of its symbols
 void check_indices(const Graph& graph, const std::map<std::string, int64_t>& symbols,

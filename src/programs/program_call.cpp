@@ -77,7 +77,7 @@ std::map<std::string, import::NpyFile> open_files(const runtime::Artefact& artef
     return files;
 }
 
-/// Of one repetition, padding included.
+/// The bytes of one repetition, padding included.
 size_t stored_bytes(const Manifest& manifest, const Manifest::State& state,
                     std::span<const int64_t> symbols) {
     const auto bytes = byte_size(manifest, state.element, state.stored, symbols);

@@ -21,13 +21,13 @@ class PackedWeights;
 
 namespace tessera::programs {
 
-/// What a call is given: NumPy files by the names of inputs and states, and values of symbols.
+/// The arguments of a call: NumPy files by the names of inputs and states, and values of symbols.
 struct CallArguments {
     std::map<std::string, std::filesystem::path> inputs;
     std::map<std::string, int64_t> symbols;
 };
 
-/// An array that a call has left behind.
+/// An array that a call returns.
 struct ResultArray {
     std::string name;
     ElementType element = ElementType::kF32;
@@ -39,11 +39,11 @@ struct ResultArray {
 class ProgramCall {
 public:
     /// Reads the files. States without one are zero.
-    /// @throws Error naming the artefact if it is that of a language model or damaged, an input that is
-    /// missing or unknown, a file, and what does not fit.
+    /// @throws Error naming the artefact if it is that of a language model or damaged, a missing or unknown
+    /// input, a file, and any mismatch.
     ProgramCall(std::shared_ptr<const runtime::Artefact> artefact, const CallArguments& arguments);
 
-    /// Once; states go on from where they are.
+    /// Runs the call, once; states continue from their contents.
     void run();
 
     /// The outputs, then the states, as the last call left them.
@@ -53,7 +53,7 @@ public:
 private:
     void read_inputs(const CallArguments& arguments);
     void read_state(size_t index, std::span<const std::byte> elements);
-    /// `constants`: of a value that is one, else unused.
+    /// @param constants of a constant value; else unused
     TensorData index_contents(const Value& value, int64_t repetition,
                               const compiler::PackedWeights* constants) const;
 

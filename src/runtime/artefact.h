@@ -14,7 +14,7 @@
 #include "runtime/manifest.h"
 #include "support/mapped_file.h"
 
-/// The artefact: one file that holds a compiled model, and nothing outside it is needed to run it
+/// The artefact: one file that holds a compiled model, with everything that is needed to run it
 /// (docs/artefact.md).
 ///
 ///     header          64 bytes: magic, format version, number of sections, size of the file, checksum
@@ -50,24 +50,24 @@ struct ArtefactParts {
 class ConstantSink {
 public:
     virtual ~ConstantSink() = default;
-    /// Zeros up to `offset`, which is that of the next constant. @pre offset >= position()
+    /// Writes zeros up to `offset`, which is that of the next constant. @pre offset >= position()
     virtual void advance_to(int64_t offset) = 0;
-    /// The next bytes; a constant may come in parts. @pre the section is not exceeded
+    /// Writes the next bytes; a constant may come in parts. @pre the section is not exceeded
     virtual void write(std::span<const std::byte> bytes) = 0;
     virtual int64_t position() const = 0;
 };
 
 /// Writes `path` whole or not at all, and gives its size in bytes. `write_constants` is called once; bytes
 /// that it does not write are zero.
-/// @throws Error where the file cannot be written, and whatever `write_constants` throws.
+/// @throws Error if the file cannot be written, and anything that `write_constants` throws.
 int64_t write_artefact(const std::filesystem::path& path, const ArtefactParts& parts,
                        const std::function<void(ConstantSink&)>& write_constants);
 
 /// An artefact, mapped. Views into it live as long as it does.
 class Artefact {
 public:
-    /// Checks everything but the weights. Of a file for several ranks (runtime/ranks_file.h) it is the part
-    /// of the first rank of this process, which has those of the others (`parts`).
+    /// Checks everything but the weights. For a file of several ranks (runtime/ranks_file.h) it is the part
+    /// of the first rank of this process, and holds those of the others (`parts`).
     /// @param processes that compute together, each with as many ranks; null: this process has all
     /// @throws Error: not an artefact, another format version, truncated, damaged; the processes do not
     /// divide the ranks.
@@ -86,18 +86,17 @@ public:
     std::string_view graph() const { return graph_; }
     /// Aligned to 4096.
     std::span<const std::byte> constants() const { return constants_; }
-    /// Reads those of this part, by the thread that calls.
+    /// Reads the constants of this part, in the calling thread.
     void fetch_constants() const { file_.fetch(constants_); }
     const std::vector<NamedFile>& tokenizer() const { return tokenizer_; }
     const std::string& where() const { return where_; }
     int64_t ranks_of_file() const { return ranks_of_file_; }  ///< 1: the artefact is all of the file
-    /// Ranks of this process: this artefact is the part of the first one.
+    /// The number of ranks of this process: this artefact is the part of the first one.
     size_t parts() const { return 1 + others_.size(); }
     const Artefact& part(size_t rank) const { return rank == 0 ? *this : others_[rank - 1]; }
-    /// Bytes that several parts of this process have in common, as often as they would otherwise be there
-    /// again.
+    /// The bytes that sharing saves: those that parts of this process have in common, for each further part.
     int64_t shared_bytes() const { return shared_bytes_; }
-    /// With which its steps are computed together; null: with none.
+    /// The processes that compute its steps together; null: this one alone.
     Communicator* processes() const { return processes_.get(); }
 
 private:
@@ -117,7 +116,7 @@ private:
     std::vector<NamedFile> tokenizer_;
 };
 
-/// Whether the file begins as an artefact does. @throws Error if it cannot be read.
+/// True if the file begins as an artefact does. @throws Error if it cannot be read.
 bool is_artefact(const std::filesystem::path& path);
 
 }  // namespace tessera::runtime

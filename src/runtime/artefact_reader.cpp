@@ -35,7 +35,7 @@ std::string_view name_of(SectionKind kind) {
     return "unknown";
 }
 
-/// Reads the table of a mapped file. The checks go from the most helpful message on: format, version,
+/// Reads the table of a mapped file. The checks with the most helpful messages come first: format, version,
 /// completeness, damage.
 class TableReader {
 public:
@@ -105,7 +105,7 @@ private:
     uint64_t end_ = 0;
 };
 
-/// How much more the runs are together than the part of the file in which they lie.
+/// The total size of the runs, less the size of the part of the file in which they lie.
 int64_t bytes_in_common(std::span<const std::vector<RanksTable::Part>> parts) {
     std::vector<RanksTable::Part> runs;
     for (const auto& part : parts) runs.insert(runs.end(), part.begin(), part.end());
@@ -118,7 +118,7 @@ int64_t bytes_in_common(std::span<const std::vector<RanksTable::Part>> parts) {
     return static_cast<int64_t>(common);
 }
 
-/// Whether the steps of two ranks have the same arguments, and take the same specialisations.
+/// True if the steps of two ranks have the same arguments, and take the same specialisations.
 bool are_steps_alike(const Manifest& a, const Manifest& b) {
     const auto have_bounds_alike = [](const Manifest::Specialisation& x, const Manifest::Specialisation& y) {
         return x.bounds == y.bounds;

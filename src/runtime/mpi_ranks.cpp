@@ -1,5 +1,5 @@
-// Processes that mpirun has started. Open MPI's C interface is loaded when it is asked for: its handles are
-// addresses of objects in the library, so that neither its headers nor the library are needed to build.
+// Processes that mpirun has started. Open MPI's C interface is loaded on demand: its handles are addresses of
+// objects in the library, so neither its headers nor the library are needed to build.
 #include <algorithm>
 #include <array>
 #include <climits>
@@ -75,7 +75,7 @@ class MpiRank : public Communicator {
 public:
     MpiRank(MpiLibrary library, int rank, int ranks) : Communicator(rank, ranks), mpi_(library) {}
     ~MpiRank() override {
-        // Without the end of MPI the launcher takes this process for one that has died, and ends the others.
+        // Without MPI's finalize the launcher takes this process for one that has died, and ends the others.
         if (std::uncaught_exceptions() == 0) mpi_.finalize();
     }
 
@@ -95,7 +95,7 @@ public:
             fail("MPI_Alltoall failed");
     }
 
-    // Packed, part after part, since MPI knows no rows without types of its own.
+    // Packed, part after part, since MPI has no rows without types of its own.
     void place(unsigned char* whole, int64_t rows, std::span<const int64_t> starts) noexcept override {
         ++exchanges_;
         const int64_t row_bytes = starts.back();
@@ -141,7 +141,7 @@ private:
     std::vector<unsigned char> packed_;
 };
 
-/// What was done about signals of broken programs. Open MPI's handlers print the stack, for which they
+/// The earlier handlers of signals of broken programs. Open MPI's handlers print the stack, for which they
 /// allocate memory: a rank that dies within an allocation would wait for itself, and the others for it.
 class DeadlySignals {
 public:

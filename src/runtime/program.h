@@ -26,8 +26,8 @@ struct ProgramOptions {
 
 /// The code of an artefact, loaded, with state of its own. Not to be called by two threads at once; several
 /// programs may share one artefact.
-/// The threads of all workers of all ranks of this process start here and end with the program; the thread
-/// that runs a step is one of them, and is pinned too as long as it does.
+/// The threads of all workers of all ranks of this process start here and end with the program. The thread
+/// that runs a step is one of them, and is pinned during the step.
 class LoadedProgram {
 public:
     /// Loads the code and allocates the states, all zero. `state_symbols` gives a value to every symbol in
@@ -42,12 +42,12 @@ public:
     void run_step(std::span<const int64_t> symbols, std::span<const std::span<const std::byte>> inputs,
                   std::span<const std::span<std::byte>> outputs);
 
-    /// The steps from here on are marked (runtime/step_marks.h), or no longer if there are no marks.
+    /// Marks the steps from here on (runtime/step_marks.h); stops that if there are no marks.
     /// @param marks of each rank of this process; they must live as long
     /// @throws Error if the code has no marks, as that of older artefacts
     void mark_steps(std::span<StepMarks> marks);
 
-    /// All states as they were at the beginning.
+    /// Sets all states to zero, as at the beginning.
     void reset();
 
     const Manifest& manifest() const { return artefact_->manifest(); }
@@ -61,7 +61,7 @@ public:
 
     int64_t workers() const { return manifest().workers; }  ///< of each rank
     size_t ranks() const { return ranks_.size(); }          ///< of this process
-    /// Whether some workers share a processor: the program computes the same, slowly.
+    /// True if some workers share a processor: the program computes the same, slowly.
     bool lacks_processors() const { return lacks_processors_; }
     int64_t steps() const { return steps_; }
     /// Times that the workers of a rank have met within steps, since the beginning.
@@ -70,9 +70,9 @@ public:
     int64_t exchanges() const { return group_ ? group_->rank(0).exchanges() : 0; }
 
 private:
-    /// Looks of a waiting thread before it sleeps (WorkerOptions::spins).
+    /// The number of polls by a waiting thread before it sleeps (WorkerOptions::spins).
     int64_t start_threads(const ProgramOptions& options);
-    /// Every rank reads its own weights, which lie on its processor's node if no other has read them before.
+    /// Every rank reads its own weights: they lie on its processor's node, unless another read them first.
     void fetch_weights();
     void set_state_symbols(const std::map<std::string, int64_t>& state_symbols);
     void check_symbols(std::span<const int64_t> symbols) const;
@@ -80,7 +80,7 @@ private:
 
     std::shared_ptr<const Artefact> artefact_;
     std::span<StepMarks> marks_;          ///< of each rank; empty: steps are not marked
-    std::vector<int64_t> state_symbols_;  ///< as the manifest's symbols; -1 where no state depends on it
+    std::vector<int64_t> state_symbols_;  ///< as the manifest's symbols; -1 if no state depends on it
     std::deque<RankProgram> ranks_;
     std::vector<bool> shares_output_;   ///< whether all ranks place their parts in it
     std::unique_ptr<RankGroup> group_;  ///< null if there is one rank of all

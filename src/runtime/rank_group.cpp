@@ -11,17 +11,17 @@
 #include "support/error.h"
 
 // Parts pass through a buffer that all threads share: each copies its own in, all meet, and each copies the
-// others' out. There are two buffers, used in turns, so that one meeting suffices: whoever has come to the
-// next one has read all of this one. With several processes the first thread exchanges what lies in the
-// buffer with theirs, between two meetings; so each operation keeps the parts of a process together in it.
+// others' out. There are two buffers, used in turns, so that one meeting suffices: a thread that reaches the
+// next one has read all of this one. With several processes the first thread exchanges the buffer's contents
+// with theirs, between two meetings; so each operation keeps the parts of a process together in it.
 //
-// Large parts of threads that are all here are read where they lie, which saves a copy for a second meeting.
+// Large parts of threads that are all here are read in place, which saves a copy for a second meeting.
 
 namespace tessera::runtime {
 namespace {
 
 constexpr int64_t kSlotBytes = int64_t{1} << 20;  ///< of the buffer, for each rank of all processes
-/// From here on copying a part takes longer than to meet again.
+/// Larger parts take longer to copy than a second meeting.
 constexpr int64_t kLargeBytes = int64_t{1} << 15;
 
 }  // namespace
@@ -102,7 +102,7 @@ public:
         }
     }
 
-    // A block for each process, of what each thread has for each of its threads.
+    // The buffer has a block per process: a part from each thread here for each thread there.
     void transpose(unsigned char* parts, int64_t part_bytes) noexcept override {
         ++exchanges_;
         const int64_t threads = group_.threads, most = kSlotBytes / threads;
@@ -124,7 +124,7 @@ public:
         }
     }
 
-    // As many rows at a time as fit; of rows that do not fit pieces, at most so much of each part.
+    // Moves as many rows at a time as fit; longer rows in pieces, with at most kSlotBytes of each part.
     void place(unsigned char* whole, int64_t rows, Starts starts) noexcept override {
         ++exchanges_;
         const int64_t stride = starts.back();
@@ -184,7 +184,7 @@ private:
             if (r != rank()) visit(r);
     }
 
-    /// All threads have come, and what those of other processes have put in is there.
+    /// Returns when all threads have come, and the contents from other processes are there.
     template <typename Exchange>
     void meet(const Exchange& exchange) {
         group_.barrier.arrive_and_wait();
@@ -195,15 +195,15 @@ private:
 
     std::vector<unsigned char*>& lying() { return group_.lying[static_cast<size_t>(turn_)]; }
 
-    /// Behind a meeting before which all have said where their parts lie.
+    /// Called after a meeting before which all have set the places of their parts.
     template <typename Read>
     void read_lying(const Read& read) {
         for_others([&](int64_t r) { read(r, lying()[static_cast<size_t>(r)]); });
-        group_.barrier.arrive_and_wait();  // until all have read it, nobody overwrites it
+        group_.barrier.arrive_and_wait();  // until all have read it, it must not be overwritten
         turn_ ^= 1;
     }
 
-    /// Where the pieces of all parts begin, from byte `at` of each on.
+    /// The begins of the pieces of all parts, from byte `at` of each on.
     std::vector<int64_t>& cut_starts(Starts starts, int64_t at) {
         cut_.assign(1, 0);
         for (int64_t r = 0; r < ranks(); ++r)

@@ -9,19 +9,19 @@
 
 namespace tessera::runtime {
 
-/// The ranks of one process: threads, which meet in its memory. Where several processes compute together,
-/// each has as many, in the order of the processes, and the first rank of each exchanges for all of them.
+/// The ranks of one process: threads, which meet in its memory. If several processes compute together, all
+/// have as many, in the order of the processes, and the first rank of each exchanges for all of its own.
 class RankGroup {
 public:
     /// @param threads ranks of this process
-    /// @param spins looks of a waiting rank before it sleeps (WorkerOptions::spins)
+    /// @param spins polls of a waiting rank before it sleeps (WorkerOptions::spins)
     /// @param processes null: all ranks are here. It must live as long
     RankGroup(int64_t threads, int64_t spins, Communicator* processes = nullptr);
     RankGroup(const RankGroup&) = delete;
     RankGroup& operator=(const RankGroup&) = delete;
     ~RankGroup();
 
-    /// What the i-th thread exchanges by. Only this thread calls it.
+    /// The i-th thread's end of the exchange. Only this thread calls it.
     Communicator& rank(int64_t thread) const;
     int64_t threads() const;
 
@@ -32,8 +32,8 @@ private:
     std::vector<std::unique_ptr<ThreadRank>> ranks_;
 };
 
-/// Calls the function as every one of so many ranks of this process, each in a thread with a processor of its
-/// own if there are enough. @throws what the function has thrown as the first rank
+/// Calls the function as each of this many ranks of this process, each in a thread with a processor of its
+/// own if there are enough. @throws any exception of the first rank
 void on_local_ranks(int64_t ranks, const std::function<void(Communicator&)>& work);
 
 }  // namespace tessera::runtime

@@ -14,12 +14,12 @@
 
 namespace tessera::runtime {
 
-/// What one rank of a loaded program has: its code, its states and its buffers. A program for one process is
-/// one rank with all of the model.
+/// The part of a loaded program that one rank has: its code, its states and its buffers. A program for one
+/// process is one rank with all of the model.
 class RankProgram {
 public:
-    /// @param symbols of the states, as the manifest's symbols; -1 where no state depends on it
-    /// @param spins looks of a worker that waits for the others of this rank
+    /// @param symbols of the states, as the manifest's symbols; -1 if no state depends on it
+    /// @param spins polls of a worker that waits for the others of this rank
     /// @throws Error if the code cannot be loaded, lacks an entry, or a state does not fit into memory
     RankProgram(const Artefact& artefact, std::span<const int64_t> symbols, int64_t spins);
 
@@ -29,7 +29,7 @@ public:
     /// The step as this rank computes it; `outputs` are its own. Both must live as long as the step runs.
     TesseraStep step(std::span<const int64_t> symbols, std::span<const void* const> inputs,
                      std::span<void* const> outputs, Communicator* ranks);
-    /// Memory of this rank alone for an output that nobody reads.
+    /// Memory of this rank alone, for an output that is not read.
     void* unread_output(size_t index, int64_t bytes);
 
     /// Called by all workers of the rank. `marks` may be null.

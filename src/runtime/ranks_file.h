@@ -9,8 +9,8 @@
 #include "support/mapped_file.h"
 
 /// One file with the artefacts of several ranks: a header of one page, the account of the distribution, a
-/// table of runs, then the runs of which the artefacts are made. A weight that several ranks have whole lies
-/// in it once, and is in memory once for all ranks of a machine (runtime/shared_runs.h).
+/// table of runs, then the runs that make up the artefacts. A weight that several ranks hold whole lies in it
+/// once, and is in memory once for all ranks of a machine (runtime/shared_runs.h).
 namespace tessera::runtime {
 
 struct RanksTable {
@@ -19,11 +19,11 @@ struct RanksTable {
     std::vector<std::vector<Part>> parts;  ///< of each rank, two or more: one behind the other its artefact
 };
 
-/// Whether the text begins as such a file does.
+/// True if the text begins as such a file does.
 bool is_ranks_text(std::string_view file);
-/// Whether the file begins so. @throws Error if it cannot be read
+/// True if the file begins as one. @throws Error if it cannot be read
 bool is_ranks_file(const std::filesystem::path& path);
-/// @throws Error where the file is truncated or damaged
+/// @throws Error if the file is truncated or damaged
 RanksTable read_ranks_table(std::string_view file, const std::string& where);
 
 /// The account of the distribution in the file. @throws Error if it is for one process

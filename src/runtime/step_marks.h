@@ -8,17 +8,17 @@
 
 namespace tessera::runtime {
 
-/// What a kernel has taken in the steps that were marked.
+/// The time of a kernel in the marked steps.
 struct KernelTime {
     int64_t runs = 0;             ///< repetitions of its block count
-    double seconds = 0;           ///< computing, of the worker that has most to do between two meetings
+    double seconds = 0;           ///< computing, by the worker with the most to do between two meetings
     int64_t barriers = 0;         ///< before it, as counted
-    double barrier_seconds = 0;   ///< from the last arrival on: what the others wait before it is work
+    double barrier_seconds = 0;   ///< from the last arrival on: until then, others wait for work
     double exchange_seconds = 0;  ///< likewise, with the other ranks behind it
     bool operator==(const KernelTime&) const = default;
 };
 
-/// Records when the workers begin what (TesseraMarkedStep), and adds up the times of kernels.
+/// Records the times at which workers begin kernels (TesseraMarkedStep), and adds up the times of kernels.
 ///
 ///   worker 0   | norm | q, k, v ...      | wait | attention          the kernels of a phase, between two
 ///   worker 1   | norm | q, k, v ... | wait      | attention          meetings, are those of worker 0 here
@@ -26,10 +26,10 @@ class StepMarks {
 public:
     explicit StepMarks(int64_t workers);
 
-    /// As TesseraMarkedStep::mark, of a StepMarks. Workers write apart from each other.
+    /// As TesseraMarkedStep::mark, on a StepMarks. Workers write apart from each other.
     static void mark(void* marks, int64_t worker, int64_t kernel, int64_t what);
 
-    /// Adds the step that all workers have ended to the times of its specialisation, and forgets its marks.
+    /// Adds the step that all workers have ended to the times of its specialisation, and clears its marks.
     void end_step(size_t specialisation);
 
     /// By specialisation and kernel, in the order of execution; as far as steps have run.
@@ -50,7 +50,7 @@ private:
     double meeting_seconds(size_t mark) const;
 
     std::vector<OfWorker> marks_;
-    Clock::duration own_;  ///< between two marks with nothing between them, which no kernel is charged
+    Clock::duration own_;  ///< between two marks with nothing between them; not charged to kernels
     std::vector<std::vector<KernelTime>> times_;
 };
 

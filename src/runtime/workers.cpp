@@ -12,7 +12,7 @@
 namespace tessera::runtime {
 namespace {
 
-/// Where this fails (the mask has become smaller since), the thread runs anywhere, which is only slower.
+/// If this fails (the mask has shrunk since), the thread runs anywhere, which is only slower.
 void pin(pthread_t thread, int processor) {
     cpu_set_t set;
     CPU_ZERO(&set);
@@ -20,7 +20,7 @@ void pin(pthread_t thread, int processor) {
     (void)pthread_setaffinity_np(thread, sizeof set, &set);
 }
 
-/// Keeps this thread on one processor, and gives it back those that it had.
+/// Keeps this thread on one processor, and restores its earlier ones.
 class PinnedHere {
 public:
     explicit PinnedHere(int processor)
@@ -87,7 +87,7 @@ void WorkerTeam::run(Task task, void* context) noexcept {
 }
 
 void WorkerTeam::serve(int64_t worker) {
-    for (uint32_t seen = 0;; ++seen) {  // every start is waited for, so none is missed
+    for (uint32_t seen = 0;; ++seen) {  // no start is missed: every one is waited for
         start_.wait_while(seen);
         if (task_ == nullptr) return;
         task_(context_, worker);

@@ -16,10 +16,10 @@
 
 namespace tessera::serve {
 
-/// What an answer says of the prompt of one choice.
+/// The part of an answer that depends on the prompt of one choice.
 struct AnswerPrompt {
     std::string echo = {};     ///< begins the text of the answer; may be empty
-    int64_t characters = 0;    ///< of the prompt, where it is not echoed: the first token comes behind them
+    int64_t characters = 0;    ///< of a prompt that is not echoed: offset of the first token
     bool is_repeated = false;  ///< the prompt of the choice before, whose tokens count once
 };
 
@@ -32,14 +32,13 @@ struct AnswerForm {
     bool includes_usage = false;
     bool has_logprobs = false;
     std::vector<AnswerPrompt> prompts;  ///< of each choice
-    /// Of each choice of a chat that may call functions; else empty.
+    /// The reader for each choice of a chat that may call functions; else empty.
     std::vector<std::shared_ptr<AnswerReader>> readers = {};
     uint64_t call_number = 0;  ///< drawn: ids of calls follow from it
 };
 
-/// Makes the answer of one request of what the engine tells: its choices. Whole answers come
-/// at the end; streams are events as the text comes. All calls but `finish` come from the thread of the
-/// engine.
+/// Turns the engine's events for one request, its choices, into the answer. Whole answers come at the end;
+/// streams are events as the text comes. All calls but `finish` come from the engine's thread.
 class Answer {
 public:
     Answer(AnswerForm form, ReplySink sink);
@@ -47,12 +46,12 @@ public:
     /// A token for `logprobs` whose text is no part of the answer's, or is echoed.
     void add_token(size_t choice, TokenReport token);
     void add_text(size_t choice, std::optional<TokenReport> token, const std::string& text);
-    /// The choice is complete. The first one that failed ends the answer. @return whether it was the last
-    /// one, and `finish` has to be called.
+    /// Ends a choice. The first one that failed ends the answer. @return true if it was the last one, and
+    /// `finish` has to be called.
     [[nodiscard]] bool end(size_t choice, const EngineEnd& end);
-    /// Sends what is left of the answer: all of it, if it is no stream. Any thread may call it, once.
+    /// Sends the rest of the answer: all of it, unless it is a stream. Any thread may call it, once.
     void finish();
-    /// About how many it will send then.
+    /// The approximate number of bytes that `finish` will send.
     size_t bytes() const;
 
 private:
@@ -67,7 +66,7 @@ private:
     };
 
     void begin(size_t index);
-    /// A piece of the text, or what comes apart from it.
+    /// Sends a piece of the text, or content apart from it.
     void send_text(size_t index, const std::string& text);
     void send_chunk(size_t index, nlohmann::ordered_json content);
     void tell(size_t index, const std::vector<AnswerEvent>& events);

@@ -21,7 +21,7 @@ namespace tessera::serve {
 
 class Connection;
 
-/// What connections share. All of it belongs to the thread of the server.
+/// The state that connections share. All of it belongs to the thread of the server.
 struct Hub {
     Service& service;
     ServerSettings settings;
@@ -30,7 +30,7 @@ struct Hub {
     bool is_draining = false;
     std::function<void()> on_close = {};
 
-    /// Open connections that have a place, or have none.
+    /// The number of open connections with a place, or without one.
     size_t count(bool are_extra) const;
 };
 
@@ -38,14 +38,14 @@ struct Hub {
 ///
 ///     idle -> head -> body -> answering, and watching for the client to leave -> idle | lingering -> closed
 ///
-/// Every limit of time is for the next bytes, not for a whole transfer: steady slow clients are served.
+/// Every time limit is for the next bytes, not for a whole transfer: steady slow clients are served.
 class Connection : public std::enable_shared_from_this<Connection> {
 public:
     using Clock = std::chrono::steady_clock;
     using ErrorCode = boost::system::error_code;
     enum class Stage { kIdle, kHead, kBody, kAnswering, kLingering, kClosed };
 
-    /// `is_extra`: there was no place for it. It is told so unless its request can be answered at once.
+    /// @param is_extra there was no place: the client is told so unless its request can be answered at once
     Connection(boost::asio::ip::tcp::socket&& socket, Hub& hub, bool is_extra);
 
     void start();
@@ -53,9 +53,9 @@ public:
     bool is_extra() const { return is_extra_; }
     Clock::time_point last_progress() const { return last_progress_; }
 
-    /// The server stops: nothing that has not come yet is read.
+    /// The server stops: reads nothing more.
     void drain();
-    /// Ends the request that is being answered, and goes on until the client has been told.
+    /// Ends the request that is being answered, and tells the client.
     void interrupt();
     /// Gives the place to another client.
     void evict();

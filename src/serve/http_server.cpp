@@ -22,13 +22,13 @@ using ErrorCode = boost::system::error_code;
 using Stage = Connection::Stage;
 
 constexpr std::chrono::milliseconds kAcceptPause{100};
-/// Connections beyond all places: for /health, and for being told that there is no place.
+/// Connections beyond all places: for /health, and to tell clients that there is no place.
 constexpr size_t kExtra = 16;
-/// For the answers that are ended when the server stops.
+/// The time for answers that are ended when the server stops.
 constexpr std::chrono::seconds kFarewell{3};
 
-/// Whether `a` gives its place to a new client sooner than `b`: silent ones first, then requests that have
-/// not come whole, then clients that do not read; of each those that have not moved for longest.
+/// True if `a` gives its place to a new client sooner than `b`: silent ones first, then incomplete requests,
+/// then clients that do not read; among equals, the one that has not moved for longest.
 bool gives_way_before(const Connection& a, const Connection& b) {
     const auto rank = [](const Connection& one) {
         return one.stage() == Stage::kIdle ? 0 : one.stage() == Stage::kLingering ? 2 : 1;
@@ -65,7 +65,7 @@ struct HttpServer::Contents {
                 admit(std::move(socket));
                 return accept(listener);
             }
-            // Mostly too many open files: trying again at once would be a loop.
+            // Mostly too many open files: an immediate retry would loop.
             (void)make_room(false);
             listener.pause.expires_after(kAcceptPause);
             listener.pause.async_wait([this, &listener](const ErrorCode& stopped) {
@@ -80,7 +80,7 @@ struct HttpServer::Contents {
         std::make_shared<Connection>(std::move(socket), hub, is_extra)->start();
     }
 
-    /// Closes the connection that gives way first, if one does.
+    /// Closes the first connection to give way, if there is one.
     bool make_room(bool among_extra) {
         std::shared_ptr<Connection> first;
         for (const auto& one : hub.open)
@@ -113,7 +113,7 @@ struct HttpServer::Contents {
         });
     }
 
-    /// Once there is nobody left nothing happens any more.
+    /// Does nothing once nobody is left.
     template <typename Act>
     void after(std::chrono::milliseconds time, Act act) {
         if (hub.open.empty()) return;

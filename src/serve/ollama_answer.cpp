@@ -18,7 +18,7 @@ Json head(const std::string& model) {
     return {{"model", valid_utf8(model)}, {"created_at", ollama_time(std::chrono::system_clock::now())}};
 }
 
-/// Where the text of an answer is, and what comes with it.
+/// Adds the text of an answer at its place, which is returned for further fields.
 Json& add_text(Json& json, bool is_chat, const std::string& text) {
     if (is_chat) json["message"]["role"] = "assistant";
     Json& place = is_chat ? json["message"] : json;

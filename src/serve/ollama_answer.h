@@ -42,7 +42,7 @@ private:
 
     void tell(const std::vector<AnswerEvent>& events);
     void take(const AnswerEvent& event);
-    /// With all that is not sent yet.
+    /// A frame with everything that is not sent yet.
     nlohmann::ordered_json frame();
 
     OllamaForm form_;
@@ -59,7 +59,7 @@ private:
     EngineEnd end_;
 };
 
-/// What a request gets that asks for nothing but the model in memory, or out of it.
+/// The answer to a request that only loads or unloads the model.
 std::string ollama_load(const std::string& model, bool is_chat, bool unloads);
 
 /// The body of /api/embed, or of /api/embeddings before it: one embedding.

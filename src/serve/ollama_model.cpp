@@ -22,14 +22,14 @@ constexpr size_t kHeadBytes = 4096;
 constexpr std::string_view kTag = ":latest";
 /// The model stays as long as the server does.
 constexpr const char* kNever = "9999-12-31T23:59:59Z";
-/// Of Ollama: the first one with all fields that are read here. Clients ask whether it is new enough.
+/// The first version of Ollama with all fields that are read here. Clients ask whether it is new enough.
 constexpr const char* kVersion = "0.12.11";
 
 std::string tagged(const OllamaModel& model) {
     return valid_utf8(model.name) + std::string(kTag);
 }
 
-/// What Ollama tells of a file of weights. An artefact has parts of many types.
+/// Ollama's details of a file of weights. An artefact has parts of many types.
 Json details() {
     return {{"parent_model", ""},      {"format", "tessera"},  {"family", "tessera"},
             {"families", {"tessera"}}, {"parameter_size", ""}, {"quantization_level", ""}};

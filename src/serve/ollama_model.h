@@ -17,16 +17,16 @@ struct OllamaModel {
     std::chrono::system_clock::time_point modified = {};
     int64_t bytes = 0;
     int64_t context = 0;
-    int64_t embedding_width = 0;  ///< 0: it makes none
-    bool thinks = false;          ///< before it answers, where that is wanted
+    int64_t embedding_width = 0;  ///< 0: it gives none
+    bool thinks = false;          ///< before it answers, if asked to
     bool calls = false;           ///< functions
 };
 
 OllamaModel ollama_model(const Engine& engine, bool thinks, bool calls);
-/// Whether a request means this model: by its name, or with the tag `latest`.
+/// True if a request means this model: by its name, or with the tag `latest`.
 bool is_named(const OllamaModel& model, std::string_view name);
 
-/// The bodies of /api/tags, /api/ps, /api/show and /api/version: of Ollama's API, which is answered here.
+/// The bodies of /api/tags, /api/ps, /api/show and /api/version. The version is that of Ollama's API.
 std::string print_tags(const OllamaModel& model);
 std::string print_running(const OllamaModel& model);
 std::string print_show(const OllamaModel& model);

@@ -7,7 +7,7 @@
 
 #include "serve/parse_request.h"
 
-/// The bodies of Ollama's requests, as those of OpenAI. Everything here is pure: text in, values out.
+/// The bodies of Ollama's requests, as those of OpenAI. All functions are pure: text in, values out.
 namespace tessera::serve {
 
 /// Fields that all of Ollama's requests have.
@@ -33,12 +33,12 @@ struct OllamaEmbeddingRequest {
     EmbeddingRequest embedding;  ///< without inputs: as above
 };
 
-/// @throws ApiError as parse_request.h, and for images, several models, and what the server does not do:
-/// other templates, `context` of former answers, cutting or shifting what is too long
+/// @throws ApiError as parse_request.h, and for images, several models, and unsupported requests: other
+/// templates, `context` of former answers, cutting or shifting of too long texts
 OllamaChatRequest parse_ollama_chat(std::string_view body);
 OllamaGenerateRequest parse_ollama_generate(std::string_view body);
 OllamaEmbeddingRequest parse_ollama_embed(std::string_view body);
-/// Of the endpoint before it: one text, whose embedding is not normalised.
+/// The body of the older endpoint: one text, whose embedding is not normalised.
 OllamaEmbeddingRequest parse_ollama_embeddings(std::string_view body);
 /// @return the name of the model
 std::string parse_ollama_show(std::string_view body);

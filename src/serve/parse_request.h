@@ -14,13 +14,13 @@
 #include "tessera/generation.h"
 #include "tessera/grammar.h"
 
-/// The bodies of requests. Everything here is pure: text in, values out.
+/// The bodies of requests. All functions are pure: text in, values out.
 namespace tessera::serve {
 
 /// A prompt as text, or as the ids of its tokens.
 using Prompt = std::variant<std::string, std::vector<TokenId>>;
 
-/// What /v1/completions and /v1/chat/completions have in common.
+/// The common fields of /v1/completions and /v1/chat/completions.
 struct TextRequest {
     int64_t choices = 1;  ///< of each prompt
     std::optional<int64_t> max_tokens;
@@ -30,7 +30,7 @@ struct TextRequest {
     std::optional<Grammar> grammar;  ///< of `response_format` or `grammar`
     bool streams = false;
     bool includes_usage = false;       ///< of a stream: a last chunk with the counts of tokens
-    std::optional<int64_t> likeliest;  ///< log probabilities are wanted, with so many alternatives
+    std::optional<int64_t> likeliest;  ///< log probabilities are wanted, with this many alternatives
 };
 
 struct CompletionRequest {
@@ -56,12 +56,12 @@ struct EmbeddingRequest {
     bool truncates = false;             ///< what is too long is cut at its end
 };
 
-/// Prompts of one request, counted for each choice: what OpenAI allows.
+/// The limit of OpenAI on the prompts of one request, counted for each choice.
 inline constexpr size_t kMostPrompts = 2048;
 
-/// @throws ApiError with status 400 for a body that is no such request, has a field that is not known, or
-/// asks for what the server does not have, such as images
-/// @param usual  the options of sampling where a request says nothing of them
+/// @throws ApiError with status 400 for a body that is no such request, has an unknown field, or asks for
+/// something that the server does not have, such as images
+/// @param usual  the options of sampling that a request does not set
 CompletionRequest parse_completion(std::string_view body, const SamplingOptions& usual = {.temperature = 1});
 ChatRequest parse_chat(std::string_view body, const SamplingOptions& usual = {.temperature = 1});
 EmbeddingRequest parse_embedding(std::string_view body);

@@ -17,9 +17,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// They change nothing of an answer. `include` names parts of items that this server does not make, but for
-/// the probabilities, `reasoning` how much is thought and shown of it, and `max_tool_calls` calls that OpenAI
-/// makes itself.
+/// Fields that do not change an answer. `include` names parts of items that this server does not make, except
+/// for the probabilities; `reasoning` sets how much is thought and shown of it; `max_tool_calls` limits calls
+/// that OpenAI makes itself.
 constexpr std::array<std::string_view, 3> kOfResponses = {"max_tool_calls", "reasoning", "stream_options"};
 constexpr std::string_view kProbabilities = "message.output_text.logprobs";
 
@@ -56,7 +56,7 @@ void read_input_item(const JsonCursor& item, std::vector<ChatMessage>& messages)
     if (name == "message") {
         messages.push_back(read_item_message(item));
     } else if (name == "reasoning") {
-        // What a model has thought before is no part of a prompt.
+        // Earlier thoughts of a model are not part of a prompt.
         for (const char* unused : {"summary", "content", "encrypted_content"}) (void)item.find(unused);
     } else if (name == "function_call") {
         // Calls belong to one message, with the text that came before them.
@@ -136,7 +136,7 @@ TextRequest read_responses_text(const JsonCursor& root, std::string_view body, c
     return text;
 }
 
-/// `store` is false, whatever was asked for, since nothing is.
+/// `store` is always false, since nothing is stored.
 Json echo_of(const Json& body, const TextRequest& text) {
     Json echo = {{"background", false},
                  {"instructions", nullptr},

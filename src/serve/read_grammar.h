@@ -9,10 +9,10 @@
 
 namespace tessera::serve {
 
-/// What `response_format` and `grammar` of a request ask for. `body`: the text of the document, in which the
-/// members of a schema have their order. @throws ApiError
+/// The grammar of `response_format` and `grammar` of a request. `body`: the text of the document, which keeps
+/// the order of a schema's members. @throws ApiError
 std::optional<Grammar> read_grammar(const JsonCursor& root, std::string_view body);
-/// Of a schema that stands in the document under these keys. @throws ApiError
+/// The grammar of a schema under these keys of the document. @throws ApiError
 Grammar read_schema(const JsonCursor& schema, std::string_view body,
                     const std::vector<std::string_view>& keys);
 

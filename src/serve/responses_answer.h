@@ -52,14 +52,14 @@ private:
     void open(Item item, const std::string& name = {});
     void write(const std::string& text);
     std::string text_event(const char* what) const;
-    /// `status`: of a call that may not have come to its end.
+    /// @param status of a call that may be incomplete
     void close(const char* status = "completed");
     nlohmann::ordered_json part() const;
     /// The open item; `has_content`: with all of its text.
     nlohmann::ordered_json item(const char* status, bool has_content) const;
     nlohmann::ordered_json response(const char* status) const;
     void send(const std::string& type, const nlohmann::ordered_json& fields);
-    /// Of an event about the content of the open item.
+    /// The place of the open item's content, for an event.
     nlohmann::ordered_json place() const;
 
     ResponsesForm form_;

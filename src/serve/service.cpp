@@ -20,12 +20,12 @@ namespace {
 /// OpenAI's default for a completion.
 constexpr int64_t kCompletionTokens = 16;
 
-/// More tokens than the mark that begins a thought, and few to decode.
+/// More tokens than the mark that begins a thought, but few to decode.
 constexpr size_t kEndOfPrompt = 16;
 
 /// Threads that read requests and write answers: one of them may be busy with a large grammar.
 constexpr int kQuickThreads = 2;
-/// Bytes of a body, or of an answer, above which they are a matter of the slow lane.
+/// Larger bodies and answers, in bytes, go to the slow lane.
 constexpr size_t kMostQuick = size_t{64} << 10;
 
 /// The seed of one choice of a request: the first has that of the request, and each has draws of its own.
@@ -38,7 +38,7 @@ uint64_t seed_of_choice(uint64_t seed, uint64_t choice) {
     return mixed ^ (mixed >> 31);
 }
 
-/// Several choices are several texts, of which only the seeds differ. @pre `prompts` has the first one's
+/// Adds the choices of a prompt, which differ only in their seeds. @pre `prompts` has the first one's
 void add_choices(const TextRequest& text, EngineRequest one, std::vector<EngineRequest>& requests,
                  std::vector<AnswerPrompt>& prompts) {
     for (int64_t choice = 1; choice < text.choices; ++choice) {
@@ -49,7 +49,7 @@ void add_choices(const TextRequest& text, EngineRequest one, std::vector<EngineR
     requests.push_back(std::move(one));
 }
 
-/// What a request asks for is not what the model can do: the client's fault.
+/// Reports an Error as the client's fault: the model cannot do what the request asks for.
 template <typename Job>
 auto as_api_error(Job&& job) {
     try {
@@ -63,7 +63,7 @@ auto as_api_error(Job&& job) {
     }
 }
 
-/// The same where functions are wrong, or the model cannot call any.
+/// The same for wrong functions, or a model that cannot call any.
 template <typename Job>
 auto as_tool_error(Job&& job) {
     try {
@@ -109,14 +109,14 @@ uint64_t Service::draw_seed() {
     return (uint64_t{device()} << 32) | device();
 }
 
-/// Of an answer, among those of all servers.
+/// The id of an answer, unique among those of all servers.
 std::string Service::new_id() {
     return fmt::format("{:x}-{}", draw_seed(), ++answers_);
 }
 
 std::vector<TokenId> Service::ids_of(const Prompt& prompt) const {
     const auto* text = std::get_if<std::string>(&prompt);
-    // Special tokens that the text spells are meant: who completes texts writes whole prompts.
+    // Special tokens that the text spells count: prompts to be completed are whole prompts.
     return text != nullptr ? engine_.file().encode(*text, /*special=*/true) : std::get<1>(prompt);
 }
 
@@ -155,7 +155,7 @@ EngineRequest Service::chat_request(const ChatRequest& request) const {
     return one;
 }
 
-/// Whether a prompt says if the model is to think, or begins its thoughts.
+/// True if a prompt tells whether the model is to think, or begins its thoughts.
 bool Service::has_thinking() const {
     if (!has_chat_) return false;
     const auto prompt = [&](bool thinks) {
@@ -172,7 +172,7 @@ bool Service::has_thinking() const {
     }
 }
 
-/// Whether its answers can call functions.
+/// True if its answers can call functions.
 bool Service::has_tools() const {
     if (!has_chat_) return false;
     ChatRequest request;
@@ -188,7 +188,7 @@ bool Service::has_tools() const {
     }
 }
 
-/// Makes the reader that tells calls and thoughts of an answer from its text; null where there are none.
+/// Makes the reader that tells calls and thoughts of an answer from its text; null if there are none.
 std::shared_ptr<AnswerReader> Service::reader_of(EngineRequest& made, const ChatRequest& request) const {
     const auto reader = add_tools(made, request);
     std::shared_ptr<AnswerReader> calls = reader ? reader() : nullptr;
@@ -236,10 +236,10 @@ std::function<void()> Service::chat(std::string_view body, const ReplySink& sink
                  std::move(readers));
 }
 
-/// Lets a chat call functions. @return makes readers of its answers; empty where it calls none
+/// Lets a chat call functions. @return makes readers of its answers; empty if it calls none
 std::function<std::shared_ptr<AnswerReader>()> Service::add_tools(EngineRequest& made,
                                                                   const ChatRequest& request) const {
-    // Beside a grammar of its own an answer has no calls.
+    // An answer with a grammar of its own has no calls.
     if (request.tools.empty() || made.grammar) return nullptr;
     ToolAnswer answer = as_tool_error(
         [&] { return engine_.file().tool_answer(made.prompt, request.tool_choice, chat_settings(request)); });
@@ -288,7 +288,7 @@ std::function<void()> Service::start(const TextRequest& text, bool is_chat,
         requests[i].on_text = [answer, i](std::optional<TokenReport> token, const std::string& piece) {
             answer->add_text(i, std::move(token), piece);
         };
-        // Whoever scores texts counts on an entry for each token that was drawn, and so for the end's.
+        // Scores need an entry for each drawn token, the end's included.
         if (!is_chat && text.likeliest)
             requests[i].on_stop_id = [answer, i](TokenReport token) {
                 answer->add_token(i, std::move(token));
@@ -307,7 +307,7 @@ EngineRequest Service::embedding_request(const EmbeddingRequest& request, size_t
     const auto* text = std::get_if<std::string>(&request.inputs[input]);
     as_api_error([&] {
         const ModelFile& file = engine_.file();
-        // Unlike a prompt it is a whole text, which ends as the model expects.
+        // Unlike a prompt it is a whole text, with the end that the model expects.
         one.prompt = text != nullptr ? file.encode_whole(*text) : ids_of(request.inputs[input]);
         const auto most = static_cast<size_t>(engine_.context());
         if (!request.truncates || one.prompt.size() <= most) return;

@@ -24,7 +24,7 @@
 namespace tessera::serve {
 
 struct ServiceSettings {
-    std::string api_key = {};        ///< asked for by all but /health and the page; empty: by nothing
+    std::string api_key = {};        ///< asked for by all but /health and the page; empty: never asked for
     int64_t request_seconds = 600;   ///< from the arrival of a request to the end of its answer
     std::string chat_template = {};  ///< ChatSettings::chat_template; empty: the model's own
 };
@@ -37,8 +37,8 @@ struct RequestHead {
     std::string requested_headers = {};  ///< Access-Control-Request-Headers; may be empty
 };
 
-/// The endpoints, without sockets. Functions may be called by one thread at a time, which none of them keeps
-/// for long: bodies are read, and answers written, by threads of the service.
+/// The endpoints, without sockets. Functions may be called by one thread at a time, and return soon: bodies
+/// are read, and answers written, by threads of the service.
 class Service {
 public:
     Service(Engine& engine, ServiceSettings settings);
@@ -46,17 +46,17 @@ public:
     Service& operator=(const Service&) = delete;
     ~Service();
 
-    /// What can be said before the body is read: a wrong key, path or method.
+    /// The refusal of a wrong key, path or method, before the body is read.
     std::optional<ApiError> refusal(const RequestHead& head) const;
-    /// Whether the answer takes longer than to look something up.
+    /// True if the answer takes longer than a look-up.
     static bool is_long(const RequestHead& head);
-    /// Answers a request, at once or from other threads, which may be before this returns.
-    /// @return cancels the request; empty where the answer is complete. A request that is cancelled may still
-    /// be told that it was.
+    /// Answers a request, at once or from other threads, perhaps before this returns.
+    /// @return cancels the request; empty if the answer is complete. The sink may still be told that a
+    /// cancelled request was.
     /// @pre refusal(head) is empty
     std::function<void()> handle(const RequestHead& head, std::string body, const ReplySink& sink);
 
-    /// From now on new texts are refused; those that were begun go on.
+    /// Refuses new texts from now on; begun ones go on.
     void drain() { is_draining_ = true; }
     void count_reply(int status);
 
@@ -112,7 +112,7 @@ private:
 
     Engine& engine_;
     ServiceSettings settings_;
-    SamplingOptions usual_sampling_;  ///< where a request says nothing: the model's, else OpenAI's
+    SamplingOptions usual_sampling_;  ///< of requests that set none: the model's, else OpenAI's
     bool has_chat_;
     std::vector<TokenId> chat_ends_;
     bool thinks_ = false;  ///< the chat template tells of thinking

@@ -1,4 +1,4 @@
-// Which endpoints there are, who may ask them, and what is looked up at once.
+// The endpoints, access to them, and the answers that are looked up at once.
 
 #include <algorithm>
 #include <array>
@@ -37,8 +37,8 @@ std::string_view reason_of_absence(std::string_view path) {
     return "";
 }
 
-/// What a browser may send from a page of another origin. Whether that origin may is said by the headers that
-/// the connection adds.
+/// The requests that a page of another origin may send. Whether the origin may send them at all, the
+/// connection tells by its own headers.
 Reply preflight(const RequestHead& head, bool is_post) {
     Reply reply{.status = 204, .body = "", .type = ""};
     reply.headers = {{"Allow", methods_of(is_post)},
@@ -53,10 +53,10 @@ Reply preflight(const RequestHead& head, bool is_post) {
 
 struct Service::Endpoint {
     std::string_view path;  ///< one that ends in a slash stands for all below it, but / for itself
-    /// Answers a body, in a thread of the service; null for what is looked up.
+    /// Answers a body, in a thread of the service; null for look-ups.
     std::function<void()> (Service::*read)(std::string_view body, const ReplySink& sink);
     Reply (Service::*look_up)(std::string_view path) const;
-    bool is_open = false;  ///< asks for no key
+    bool is_open = false;  ///< needs no key
 };
 
 const Service::Endpoint* Service::endpoint(std::string_view path) {
@@ -89,7 +89,7 @@ const Service::Endpoint* Service::endpoint(std::string_view path) {
 
 std::optional<ApiError> Service::refusal(const RequestHead& head) const {
     const Endpoint* const known = endpoint(head.path);
-    // A browser asks without the key what it may send with it.
+    // A browser's preflight request comes without the key.
     if (head.method == "OPTIONS" && (known != nullptr || head.path == "*")) return std::nullopt;
     const bool is_open = known != nullptr && known->is_open;
     if (!settings_.api_key.empty() && !is_open && !has_key(head.authorization, settings_.api_key))
@@ -137,7 +137,7 @@ std::function<void()> Service::handle(const RequestHead& head, std::string body,
     return [order] { order->cancel(); };
 }
 
-/// In a thread of the service.
+/// Runs in a thread of the service.
 std::function<void()> Service::read(const Endpoint& endpoint, std::string_view body, const ReplySink& sink) {
     try {
         return (this->*endpoint.read)(body, sink);
