@@ -1,7 +1,7 @@
-// A class becomes a value, and an e-node a node of the block. Values that the block made before keep their
-// identity where their class is still computed; two of them whose classes have become one become one value,
-// and everything that named the other names it. Outputs, the value carried out and states are not only
-// values but names that others know: of several in one class one is computed, and the others are copies.
+// A class becomes a value, and an e-node a node of the block. Values of the old block keep their identity
+// while their class is computed. If the classes of two values have become one, so do the values, and all uses
+// name that one. Outputs, the value carried out and states also have names that others use: of several in one
+// class one is computed, and the others are copies.
 #include <algorithm>
 #include <set>
 
@@ -43,7 +43,7 @@ public:
         new_block().nodes.clear();
         const std::vector<ValueId> needed = needed_values(before_, block_);
         for (const ValueId value : needed) mark_needed(egraph_.find(terms_.values.at(value)));
-        // First the values that remain, in their order; then new ones, each before its first reader.
+        // First the remaining values, in their order; then new ones, each before its first reader.
         for (const Node& node : old_block().nodes)
             for (const ValueId result : node.results)
                 if (const ClassId e_class = egraph_.find(terms_.values.at(result)); needed_.contains(e_class))
@@ -77,7 +77,7 @@ private:
             }
     }
 
-    /// A value that is carried out or kept as a state must be one of the block itself.
+    /// Checks that a value that is carried out or kept as a state is one of the block itself.
     void check_made() const {
         const auto check = [&](ValueId value) {
             const ClassId e_class = egraph_.find(terms_.values.at(value));
@@ -105,7 +105,7 @@ private:
         return name;
     }
 
-    /// The value of the block whose class this is, or a new one.
+    /// The block's value of this class, or a new one.
     ValueId value_for(ClassId e_class, const std::string& name, const TensorType& type) {
         const auto old = old_values_.find(e_class);
         return old != old_values_.end() ? old->second : new_value(name, type);
@@ -148,8 +148,8 @@ private:
             if (classes[i]) values_.emplace(*classes[i], results[i]);
     }
 
-    /// The class of each result of a tuple, where it is selected, or where nobody needs it and the block had
-    /// a value for it.
+    /// The class of each result of a tuple, if it is selected, or if it is unused and the block had a value
+    /// for it.
     std::vector<std::optional<ClassId>> projections_of(ClassId tuple, size_t count) const {
         std::vector<std::optional<ClassId>> classes(count);
         const auto note = [&](ClassId e_class, TermId node) {
@@ -175,7 +175,7 @@ private:
             node.operands.pop_back();
         }
         node.results = std::move(results);
-        // The definition of the node that made this value, where it still does: names inside it are its own.
+        // The old definition of this value's node, if it is unchanged: it has names of its own.
         const auto old = node_of_.find(node.results.front());
         const bool is_old = old != node_of_.end() && is_of(*old->second, chosen);
         if (is_old)
@@ -196,7 +196,7 @@ private:
                                      .previous = {}});
     }
 
-    /// Whether a node of the block is the chosen e-node.
+    /// True if a node of the block is the chosen e-node.
     bool is_of(const Node& node, TermId chosen) const {
         TermId term = terms_.values.at(node.results.front());
         if (node.results.size() > 1) term = egraph_.term(term).children.front();
@@ -206,7 +206,7 @@ private:
                           [&](TermId x, TermId y) { return egraph_.are_equal(x, y); });
     }
 
-    /// Values whose class another value stands for, wherever the graph names them.
+    /// Renames values that another value of their class replaces, in all of the graph.
     void rename_users() {
         const auto rename = [&](ValueId& value) {
             const auto term = terms_.values.find(value);
@@ -242,9 +242,9 @@ private:
     const BlockTerms& terms_;
     const Selection& selection_;
     std::set<ValueId> made_before_;
-    /// The value of the class that others know by its name, or the first one that the block made.
+    /// The value of the class whose name others use, or the first one that the block made.
     std::map<ClassId, ValueId> old_values_;
-    std::map<ValueId, ValueId> copies_;  ///< by value, what it is a copy of
+    std::map<ValueId, ValueId> copies_;  ///< by value, its original
     std::map<ClassId, ValueId> values_;
     std::set<ClassId> needed_, open_;
     std::set<std::string> value_names_, node_names_;

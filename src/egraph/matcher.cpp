@@ -8,7 +8,7 @@
 namespace tessera::egraph {
 namespace {
 
-/// Whether the operator's attributes are those of the pattern under the present bindings; binds the rest.
+/// True if the operator's attributes match the pattern under the present bindings; binds the rest.
 bool bind(const Pattern& pattern, const Attributes& attributes, Attributes& bound) {
     for (const auto& [name, wanted] : pattern.attributes) {
         const auto value = attributes.find(name);
@@ -70,7 +70,7 @@ std::vector<Match> Matcher::find(const Pattern& pattern, size_t most) {
     return std::exchange(found_, {});
 }
 
-/// Goals are met from the last one on, so that operators are noted each before its children.
+/// Goals are met from the last one on, so that each operator is noted before its children.
 void Matcher::solve(std::vector<Goal> goals, Match match) {
     while (!goals.empty()) {
         const auto [pattern, term] = goals.back();

@@ -9,7 +9,7 @@
 namespace tessera::egraph {
 namespace {
 
-/// Whether the types differ only in properties that definitions do not decide.
+/// True if the types differ only in properties that definitions do not decide.
 bool only_policies_differ(const std::vector<TensorType>& a, const std::vector<TensorType>& b) {
     if (a == b || a.size() != b.size()) return false;
     return std::equal(a.begin(), a.end(), b.begin(), [](TensorType x, const TensorType& y) {

@@ -9,7 +9,7 @@
 
 namespace tessera::extraction {
 
-/// How much may still be spent, in conflicts of the SAT solver; each call of it costs one more, so that every
+/// The budget that is left, in conflicts of the SAT solver; each call of it costs one more, so that every
 /// loop ends. Time is only an emergency stop. Spending from a part also spends from the whole.
 class Budget {
 public:
@@ -28,14 +28,14 @@ public:
         if (whole_) whole_->spend(conflicts);
     }
 
-    /// The deadline has passed or the caller has cancelled; stays so.
+    /// True, from then on, if the deadline has passed or the caller has cancelled.
     bool must_stop() {
         if (whole_) return whole_->must_stop();
         is_stopped_ =
             is_stopped_ || (deadline_ && Clock::now() >= *deadline_) || (is_cancelled_ && is_cancelled_());
         return is_stopped_;
     }
-    /// Whether must_stop() was ever the answer.
+    /// True if must_stop() has ever returned true.
     bool was_stopped() const { return whole_ ? whole_->was_stopped() : is_stopped_; }
 
 private:

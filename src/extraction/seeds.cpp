@@ -10,7 +10,7 @@ namespace tessera::extraction {
 namespace {
 
 constexpr Weight kSaturated = kUnreached - 1;
-// Bounds against instances that were made to be slow or large; no real one comes near.
+// Limits for adversarial instances that are slow or large; no real one comes near.
 constexpr int64_t kGreedySteps = 1'000'000'000;  // visits of set elements: a few seconds
 constexpr int64_t kGreedyElements = 50'000'000;  // of all sets: 200 MB
 constexpr int64_t kSettleSteps = 200'000'000;    // visits of classes: a second
@@ -30,8 +30,8 @@ std::vector<std::vector<int>> users_of(const Instance& instance) {
     return users;
 }
 
-/// Offers every node whose children have a value to `improve`, which says whether the value of its class has
-/// fallen, until none falls any more. @return whether all roots have a value
+/// Offers every node whose children have a value to `improve`, which returns true if the value of its class
+/// has fallen, until none falls any more. @return true if all roots have a value
 template <typename HasValue, typename Improve>
 bool relax(const Instance& instance, HasValue&& has_value, Improve&& improve) {
     const auto users = users_of(instance);
@@ -54,7 +54,7 @@ bool relax(const Instance& instance, HasValue&& has_value, Improve&& improve) {
     return std::all_of(instance.roots.begin(), instance.roots.end(), has_value);
 }
 
-/// Rewards would make cycles of ever lower cost.
+/// Rewards are left out: they would make cycles of ever lower cost.
 Weight price(const Instance& instance, int node) {
     return std::max<Weight>(0, instance.node(node).cost);
 }
@@ -125,7 +125,7 @@ std::optional<Choice> greedy_dag(const Instance& instance) {
 
 namespace {
 
-/// Whether `target` is computed below one of these classes, or is one of them.
+/// True if `target` is computed below one of these classes, or is one of them.
 bool depends(const Instance& instance, const Choice& choice, std::vector<int> from, int target) {
     std::vector<char> is_seen(instance.classes(), 0);
     while (!from.empty()) {

@@ -26,7 +26,7 @@ constexpr size_t kPiece = size_t{2} << 20;
 constexpr std::string_view kMark = ".tessera-";
 constexpr std::string_view kPart = ".part";
 
-/// An open file in `folder` that has no name any more. -1 and errno where there can be none.
+/// An open file in `folder` without a name. -1 and errno if that fails.
 int nameless_file(const std::filesystem::path& folder) {
     std::string name = (folder / "tessera-XXXXXX").string();
     const int descriptor = ::mkostemp(name.data(), O_CLOEXEC);
@@ -34,7 +34,7 @@ int nameless_file(const std::filesystem::path& folder) {
     return descriptor;
 }
 
-/// As write(2) and pwrite(2), but all of it. False and errno where that fails.
+/// As write(2) and pwrite(2), but for all bytes. False and errno on failure.
 bool write_all(int descriptor, std::span<const std::byte> bytes, const uint64_t* offset) {
     for (size_t done = 0; done < bytes.size();) {
         const std::span<const std::byte> rest = bytes.subspan(done);
@@ -75,7 +75,7 @@ void AtomicFile::fail(std::string_view action) const {
     throw Error(path_.string(), "", fmt::format("cannot {} the file: {}", action, std::strerror(errno)));
 }
 
-/// In the same folder, since a rename cannot cross file systems.
+/// Opens it in the same folder, since a rename cannot cross file systems.
 void AtomicFile::open_beside() {
     const std::filesystem::path folder = place_.path.parent_path();
     const std::string start = std::string(short_name(place_.path.filename().native())) + std::string(kMark);
@@ -91,7 +91,7 @@ void AtomicFile::open_beside() {
     if (place_.replaced && ::fchmod(descriptor_, place_.replaced->mode) != 0) fail("create");
 }
 
-/// Where temporary files are: nothing is written to the target before everything is there.
+/// Opens a temporary file: the target is not written until the contents are complete.
 void AtomicFile::open_aside() {
     std::error_code error;
     const std::filesystem::path folder = std::filesystem::temp_directory_path(error);

@@ -6,7 +6,7 @@
 
 namespace tessera {
 
-/// Of a vector of numbers, for unordered containers.
+/// The hash of a vector of numbers, for unordered containers.
 struct HashVector {
     size_t operator()(const std::vector<int64_t>& key) const {
         size_t hash = key.size();

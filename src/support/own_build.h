@@ -4,9 +4,9 @@
 
 namespace tessera {
 
-/// What the linker has named the program or library that this function is part of, by all of its code
-/// (--build-id): hexadecimal digits. Empty where it has not: then nothing may be kept for another run that
-/// only the same code would make.
+/// The linker's name for the code of the program or library that this function is part of (--build-id):
+/// hexadecimal digits. Empty if there is none: then nothing may be kept for another run that depends on the
+/// same code.
 std::string own_build();
 
 }  // namespace tessera
