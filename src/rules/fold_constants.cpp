@@ -17,7 +17,7 @@ using egraph::Leaf;
 using egraph::Operator;
 using egraph::TermId;
 
-/// How many operands of nodes each value is.
+/// The number of node operands that each value is.
 std::map<ValueId, int> readers_of(const Graph& graph) {
     std::map<ValueId, int> readers;
     for (const Block& block : graph.blocks)
@@ -26,7 +26,7 @@ std::map<ValueId, int> readers_of(const Graph& graph) {
     return readers;
 }
 
-/// The axis of a node that concatenates; empty for another one.
+/// The axis of a node that concatenates; empty for any other node.
 std::optional<size_t> joined_axis(const Graph& graph, const Node& node, const egraph::FamilyPtr& concat) {
     const auto* definition = std::get_if<DefinitionPtr>(&node.op);
     if (!definition || node.previous) return {};
@@ -42,7 +42,7 @@ std::vector<int64_t> extents_of(const Value& constant, size_t axis) {
     return {constant.type.shape[axis].factor};
 }
 
-/// Whether the contents of both can lie behind each other in one constant.
+/// True if the contents of both can lie behind each other in one constant.
 bool fit(const Value& a, const Value& b, size_t axis) {
     const auto fits = [&](const Value& value) {
         return value.kind == ValueKind::kConstant && bits(value.type.element) >= 8 &&

@@ -10,17 +10,17 @@
 
 namespace tessera::rules {
 
-/// Concatenations of constants are constants themselves, whose parts are put together before run time: when
-/// the weights are packed. A joined constant must not be stored once more by itself.
+/// Concatenations of constants are constants themselves: their parts are joined when the weights are packed,
+/// before run time. A joined constant must not be stored once more by itself.
 class ConstantFolding {
 public:
-    /// For a block of the graph. A constant that others read too is not joined.
+    /// For a block of the graph. A constant with other readers is not joined.
     ConstantFolding(const Graph& graph, size_t block);
 
-    /// Whether the e-node is such a concatenation, and takes no time in a step.
+    /// True if the e-node is such a concatenation, and takes no time in a step.
     bool folds(const egraph::EGraph& egraph, egraph::TermId node);
 
-    /// The graph in which those of the block are constants. Empty if one of them cannot be, or a constant
+    /// The graph with the block's concatenations as constants. Empty if one of them cannot be, or a constant
     /// would be stored twice.
     std::optional<Graph> fold(Graph graph) const;
 

@@ -1,7 +1,7 @@
-// Extraction minimises one number, and here two things matter in turn: the cost, then how many nodes are not
-// the graph's own. Costs become whole units, about 2^-36 of what the block costs now; a node weighs its units
-// times more than nodes can be computed, and one if it is new. All weights are integers, which extraction
-// adds exactly.
+// Extraction minimises one number, but two things count, in this order: the cost, then the number of nodes
+// that are not the graph's own. Costs become whole units, about 2^-36 of the block's present cost. A node
+// weighs its units times more than any number of nodes, plus one if it is new. All weights are integers,
+// which extraction adds exactly.
 #include "rules/rewrite.h"
 
 #include <algorithm>
@@ -33,13 +33,13 @@ using egraph::Projection;
 using egraph::TermId;
 
 constexpr double kUnitsOfTheBlock = 0x1p36;
-constexpr double kNewNodes = 0x1p14;  ///< more than a choice has; times the units still a whole double
-/// Factor on operators that read joined constants: measured times vary by as much, and a smaller gain is no
-/// reason to join.
+constexpr double kNewNodes = 0x1p14;  ///< more than a choice has; times the units still exact
+/// Factor on operators that read joined constants: measured times vary by as much, and a smaller gain is not
+/// worth joining.
 constexpr double kJoined = 1.03;
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-/// An e-node as congruence sees it.
+/// The identity of an e-node under congruence.
 using NodeKey = std::pair<egraph::OperatorId, std::vector<ClassId>>;
 
 class BlockSearch {
@@ -113,7 +113,7 @@ private:
         return costs_.emplace(key_of(node), cost).first->second;
     }
 
-    /// What the operator costs by itself: many e-nodes have it, on operands of the same types.
+    /// The cost of the operator by itself: many e-nodes share it, with operands of the same types.
     double price(TermId node, std::span<const TensorType> operands) {
         std::string key = fmt::format("{}", egraph_.term(node).op.index);
         for (const TensorType& type : operands) key += "; " + tessera::print(type);
@@ -132,7 +132,7 @@ private:
         });
     }
 
-    /// Whole units; a cost that is not zero is at least one.
+    /// The cost in whole units; at least one if it is not zero.
     double units(double cost) const { return cost == 0 ? 0 : std::max(1.0, std::round(cost / unit_)); }
 
     double weight(TermId node) {
@@ -170,7 +170,7 @@ private:
         return with_block(graph_, block_, egraph_, terms_, selection_of(problem, result.choice));
     }
 
-    /// What every choice takes beside its nodes.
+    /// The cost of every choice beside its nodes.
     double cost_of_copies() const {
         double sum = 0;
         for (const egraph::CopiedValue& copy : copied_values(graph_, block_, egraph_, terms_)) {
@@ -181,7 +181,7 @@ private:
         return sum;
     }
 
-    /// Where the cost of the block itself is infinite, the sum of all finite costs takes its place.
+    /// If the cost of the block itself is infinite, the sum of all finite costs takes its place.
     void set_unit() {
         double whole = report_.cost_before;
         if (std::isinf(whole)) {

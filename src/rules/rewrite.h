@@ -12,12 +12,12 @@
 namespace tessera::rules {
 
 /// Cost of an operator over operands of these types, in seconds or any other unit: at least 0; infinite if it
-/// cannot be computed. A pure function. Leaves and projections are not asked for: they are free.
+/// cannot be computed. A pure function. Not called for leaves and projections, which are free.
 using OperatorCost = std::function<double(const egraph::Operator&, std::span<const TensorType> operands)>;
 
 struct RewriteOptions {
     OperatorCost cost;
-    /// Limits for each block. An e-graph of the algebra is small: beyond these numbers rules chase each
+    /// Limits for each block. An e-graph of the algebra is small: larger numbers mean that rules chase each
     /// other.
     egraph::SaturationOptions saturation = {.nodes = 10'000, .iterations = 30};
     int64_t conflicts = 20'000;  ///< of the extraction of each block
@@ -32,7 +32,7 @@ struct BlockRewrite {
     double cost_after = 0;
     double bound = 0;  ///< no choice of the e-graph costs less
     bool is_changed = false;
-    std::string why_kept;  ///< where a cheaper block could not take the place of this one; else empty
+    std::string why_kept;  ///< if a cheaper block could not replace this one; else empty
 };
 
 struct Rewritten {
@@ -40,17 +40,17 @@ struct Rewritten {
     std::vector<BlockRewrite> blocks;
 };
 
-/// Each block becomes the cheapest one that the rules of the algebra prove equal to it
-/// (rules/algebra/algebra_rules.h): block -> e-graph, saturation, exact extraction, block. Where a choice is
-/// as cheap as another one, the nodes of the graph stay; a block on which nothing is gained is not touched.
+/// Replaces each block by the cheapest one that the rules of the algebra prove equal to it
+/// (rules/algebra/algebra_rules.h): block -> e-graph, saturation, exact extraction, block. If choices are
+/// equally cheap, the nodes of the graph stay; a block without gain is not touched.
 /// @pre the graph is verified @throws Error for a composite that has no decomposition
 Rewritten rewrite(const Graph& graph, const RewriteOptions& options);
 
-/// "57 e-nodes, saturated, optimal, unchanged": of all blocks together.
+/// "57 e-nodes, saturated, optimal, unchanged": for all blocks together.
 std::string summary(const std::vector<BlockRewrite>& blocks);
-/// What a limit has cut short; empty if nothing was.
+/// The effect of limits, if one cut the rewriting short; else empty.
 std::string cut_short(const std::vector<BlockRewrite>& blocks);
-/// A line for each block, and one below it for each rule that said something new.
+/// A line for each block, and one below it for each rule that added an equality.
 std::string print(const std::vector<BlockRewrite>& blocks);
 
 }  // namespace tessera::rules

@@ -10,7 +10,7 @@ namespace tessera::tiles {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// So many values of a factor are tried at most; as many as relaxations would take.
+// The limit on values of a factor that are tried; as many as relaxations would take.
 constexpr int64_t kSmallSet = 16;
 
 }  // namespace
@@ -154,7 +154,7 @@ double BoxBounds::lone_bound(size_t sum) const {
     return total;
 }
 
-/// Whether the box holds a value of each class of the combination.
+/// True if the box holds a value of each class of the combination.
 bool BoxBounds::is_left(const Cluster& cluster, size_t combination) const {
     const size_t width = cluster.scope.size();
     for (size_t i = 0; i < width; ++i)
@@ -179,8 +179,8 @@ void BoxBounds::refresh_cluster(size_t sum, size_t cluster_index) {
     }
 }
 
-/// The cheapest combination of a box within the one that was refreshed. No total is smaller there, so most
-/// combinations are out before they are added up.
+/// The cheapest combination of a box within the refreshed one. No total is smaller there, so most
+/// combinations are ruled out before they are added up.
 double BoxBounds::least_within(size_t sum, size_t cluster_index) {
     const Cluster& cluster = form_.sums[sum].clusters[cluster_index];
     const std::vector<double>& totals = sums_[sum].clusters[cluster_index].totals;

@@ -19,7 +19,7 @@ struct Range {
 /// A set of assignments: a range of the domain of each variable.
 using Box = std::vector<Range>;
 
-/// What one variable changes in one sum.
+/// The effect of one variable on one sum.
 struct Touch {
     size_t variable = 0;
     std::vector<size_t> functions;      ///< of the variable, in factors of the sum
@@ -31,8 +31,8 @@ struct Touch {
     bool may_cut_last = false;          ///< large values may
 };
 
-/// Lower bounds of every sum over one box. Of positive terms alone, so that each is exact to about 1e-13 of
-/// itself whatever is rounded.
+/// Lower bounds of every sum over one box, from positive terms alone, so that each is exact to about 1e-13 of
+/// itself despite rounding.
 class BoxBounds {
 public:
     BoxBounds(const NormalForm& form, bool try_small_sets);
@@ -41,7 +41,7 @@ public:
     const Box& box() const { return box_; }
     void narrow(size_t variable, Range range);
 
-    /// Of a sum, as of the last `refresh`.
+    /// The bound of a sum, as of the last `refresh`.
     double bound(size_t sum) const { return sums_[sum].bound; }
     void refresh(size_t sum);
     /// The bound if the variable were in the range. @pre the sum is refreshed
@@ -90,7 +90,7 @@ private:
     std::vector<double> functions_, factors_;  ///< least values
     std::vector<std::vector<char>> present_;   ///< classes of each variable that the box holds
     std::vector<SumState> sums_;
-    std::vector<double> terms_;   ///< of the sum that is looked at
+    std::vector<double> terms_;   ///< of the current sum
     std::vector<int32_t> tried_;  ///< of each variable, the value that exact_bound tries
     std::vector<double> saved_;
 };

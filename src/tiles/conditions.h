@@ -13,7 +13,7 @@ struct ClassCondition {
     auto operator<=>(const ClassCondition&) const = default;
 };
 
-/// Of one sum: the conditions of each term, sorted by variable.
+/// For one sum: the conditions of each term, sorted by variable.
 using SumConditions = std::vector<std::vector<ClassCondition>>;
 
 /// Puts the terms of every sum into its `unconditional`, `clusters` and `lone`.

@@ -7,7 +7,7 @@
 
 namespace tessera::tiles {
 
-/// What an assignment means, by the definition of the problem alone: no code is shared with the search.
+/// The meaning of an assignment, by the definition of the problem alone: no code is shared with the search.
 struct Evaluation {
     std::vector<double> objective;    ///< the value of each sum
     std::vector<double> constraints;  ///< the value of each sum
@@ -18,7 +18,7 @@ struct Evaluation {
     bool is_feasible() const { return broken.empty(); }
 };
 
-/// A value that is missing, superfluous or outside its domain is broken too; the sums are then left out.
+/// A missing or superfluous value, or one outside its domain, is broken too; the sums are then left out.
 Evaluation evaluate(const Problem& problem, const Assignment& values);
 
 }  // namespace tessera::tiles

@@ -17,14 +17,14 @@ struct ConstantTrip {
     auto operator<=>(const ConstantTrip&) const = default;
 };
 
-/// What a term multiplies, beside its coefficient.
+/// The factors of a term, without its coefficient.
 struct Product {
     std::map<size_t, int> exponents;                    ///< of variables; not 0
     std::map<size_t, std::vector<ConstantTrip>> trips;  ///< of variables with constants
     std::vector<VariablePair> pairs;                    ///< trips of two variables
 };
 
-/// What a product does with one variable: the variable, its exponent, its trips with constants, sorted.
+/// The factors of a product with one variable: the variable, its exponent, its trips with constants, sorted.
 using FunctionKey = std::tuple<size_t, int, std::vector<ConstantTrip>>;
 
 /// A product of powers and trips, without or with some of its trips joined.

@@ -1,10 +1,10 @@
 // ceil(a / b) ceil(b / c) >= ceil(a / c): the product is an integer and not below a / c. So M = 1537 in tiles
-// of m1, and these in blocks of 8, are at least ceil(1537 / 8) = 193 blocks whatever m1 is, where a / b alone
+// of m1, and these in blocks of 8, are at least ceil(1537 / 8) = 193 blocks whatever m1 is; a / b alone
 // leaves 192.125:
 //
 //     ceil(M / m2) ceil(m2 / m1) ceil(m1 / 8)    m1 joined: ceil(M / m2) ceil(m2 / 8)    both: ceil(M / 8)
 //
-// A variable can be joined that stands once above and once below, and in no power.
+// A variable can be joined if it is once above and once below, and in no power.
 #include <algorithm>
 #include <optional>
 
@@ -14,7 +14,7 @@
 namespace tessera::tiles {
 namespace {
 
-// Of a chain through four variables all; what is beyond is left out.
+// Enough for all chains through four variables; further ones are left out.
 constexpr size_t kMostChains = 16;
 
 FunctionKey* part_of(Chain& chain, size_t variable) {

@@ -31,7 +31,7 @@ int64_t smallest(const Problem& problem, const Operand& operand) {
     return std::get<int64_t>(operand);
 }
 
-/// What a term does with one variable.
+/// The factors of a term with one variable.
 struct Use {
     int exponent = 0;
     std::vector<std::pair<bool, int64_t>> trips;  ///< with constants; whether the variable is a

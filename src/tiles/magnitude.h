@@ -7,11 +7,11 @@
 
 namespace tessera::tiles {
 
-/// Whether a sum of so many terms like this one is a finite float64 for each assignment, and the term, where
-/// it is not 0, a normal one, in whatever order it is computed.
+/// True if a sum of this many terms like this one is a finite float64 for each assignment, and the term,
+/// where it is not 0, a normal one, in whatever order it is computed.
 bool is_in_range(const Problem& problem, const Term& term, size_t terms);
 
-/// Numbers in the tables that the search makes of powers and trips, without those of relaxations.
+/// The count of numbers in the search's tables of powers and trips, without those of relaxations.
 int64_t table_entries(const Problem& problem);
 
 }  // namespace tessera::tiles

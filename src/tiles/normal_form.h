@@ -8,8 +8,8 @@
 #include "tiles/range_minimum.h"
 #include "tiles/solve.h"
 
-/// The problem as the search sees it. Terms are split into factors that share no variable, and what occurs
-/// several times exists once:
+/// The problem in the form of the search. Terms are split into factors that share no variable, and equal
+/// parts exist once:
 ///
 ///     0.5 * k1 * ceil(1500 / m2) * ceil(m2 / m1) * ceil(160 / k1)   if place_A = 1, place_B = 0
 ///            `------ factor of m1, m2 ----------'
@@ -21,8 +21,8 @@ namespace tessera::tiles {
 
 struct NormalVariable {
     std::vector<int64_t> values;  ///< the domain, without what multiples of constants forbid
-    /// Of each value. Values that conditions name have classes of their own, numbered in their order; all
-    /// others share the last one.
+    /// The class of each value. Values that conditions name have classes of their own, numbered in their
+    /// order; all others share the last one.
     std::vector<int> class_of;
     int named = 0;    ///< classes of one value
     int classes = 1;  ///< all
@@ -51,7 +51,7 @@ struct Relaxation {
 struct Factor {
     std::vector<size_t> variables;
     std::vector<VariablePair> pairs;      ///< ceil(a / b)
-    std::vector<Relaxation> relaxations;  ///< the first keeps all pairs: it is exact where one value is left
+    std::vector<Relaxation> relaxations;  ///< the first keeps all pairs: exact if one value is left
 };
 
 struct NormalTerm {
@@ -94,7 +94,7 @@ struct NormalForm {
     bool is_infeasible = false;       ///< a variable has no value left, or constants are no multiples
 };
 
-/// Of the options only the inferences matter.
+/// Uses only the inferences of the options.
 NormalForm normal_form(const Problem& problem, const Options& options);
 
 }  // namespace tessera::tiles

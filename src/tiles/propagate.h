@@ -8,21 +8,21 @@
 
 namespace tessera::tiles {
 
-/// Makes boxes smaller without losing an assignment that keeps to the limits.
+/// Makes boxes smaller without losing an assignment within the limits.
 class Propagator {
 public:
     Propagator(const NormalForm& form, const Options& options);
 
-    /// Beyond this cost nothing is wanted.
+    /// Larger costs are not wanted.
     void set_cost_limit(double limit);
 
-    /// The largest bound of the objective over the box, which gets smaller; empty if no assignment of it
-    /// keeps to the limits.
+    /// The largest bound of the objective over the box, which gets smaller; empty if no assignment of it is
+    /// within the limits.
     std::optional<double> run(Box& box);
 
-    /// What refused the last box that had nothing left: a sum, or beyond the sums a multiple.
+    /// The rule that refused the last empty box: a sum or, after the sums, a multiple.
     size_t culprit() const { return culprit_; }
-    /// Sums, and multiples behind them, with the variable.
+    /// The rules with the variable: sums, and after them multiples.
     const std::vector<size_t>& rules_of(size_t variable) const { return rules_of_[variable]; }
     size_t rules() const { return form_.sums.size() + form_.pairs.size(); }
 

@@ -35,7 +35,7 @@ bool is_name(std::string_view text) {
     });
 }
 
-/// Errors name places as the page of the format does: `objective memory, term 0`.
+/// Errors name places as the format's documentation does: `objective memory, term 0`.
 class ProblemReader {
 public:
     explicit ProblemReader(const std::string& where) : where_(where) {}
@@ -49,7 +49,7 @@ private:
     }
     void check_keys(const JsonCursor& of, const std::string& place,
                     const std::vector<std::string>& known) const;
-    /// Empty if it is absent; null is no value.
+    /// Empty if it is absent; null is not a value.
     std::optional<JsonCursor> member(const JsonCursor& of, const std::string& place,
                                      const std::string& key) const;
     JsonCursor required(const JsonCursor& of, const std::string& place, const std::string& key) const;
@@ -67,7 +67,7 @@ private:
     Operand operand(const JsonCursor& of, const std::string& place) const;
     std::vector<Pair> pairs(const JsonCursor& of, const std::string& place, const std::string& what) const;
     Term term(const JsonCursor& of, const std::string& place) const;
-    /// Of `constraints` or `objective`; for a constraint `most` is read too.
+    /// The sums of `constraints` or `objective`; for a constraint `most` is read too.
     std::vector<Constraint> sums(const JsonCursor& of, const std::string& kind, bool is_limited);
 
     const std::string& where_;

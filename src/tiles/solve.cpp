@@ -5,11 +5,11 @@
 //                /                      \                     the better half is searched at once, down to an
 //        m1 8..64    7.3e6       m1 72..128  9.0e6            assignment; the other one waits with its bound
 //
-// The variable is the one whose sums have refused most boxes, for each value that it has left (weighted
-// degree). The box with the least bound is next, which therefore is the bound of everything. Paper
-// 000, 3.2.2, asks for a solver of mixed-integer nonlinear programs; this one uses that domains are finite
-// and all terms positive. Dropped: restarts, and a local search for the first assignment, which the first
-// descent finds well enough.
+// The split variable is the one whose sums have refused the most boxes, per value that it has left (weighted
+// degree). The box with the least bound is next, so its bound is that of the whole problem. Paper 000, 3.2.2,
+// asks for a solver of mixed-integer nonlinear programs; this one uses that domains are finite and all terms
+// positive. Dropped: restarts, and a local search for the first assignment, which the first descent finds
+// well enough.
 #include "tiles/solve.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ namespace tessera::tiles {
 namespace {
 
 constexpr double kInfiniteCost = std::numeric_limits<double>::infinity();
-// Costs this near are the same. Well within kTolerance, well beyond what rounding adds to a bound.
+// Costs this near are equal. Well within kTolerance, well beyond the rounding of a bound.
 constexpr double kSameCost = 2e-10;
 constexpr double kBoundRounding = 1e-12;
 constexpr double kWeightDecay = 0.999;
@@ -135,7 +135,7 @@ std::optional<size_t> Search::variable_to_split(const Box& box) const {
     return best;
 }
 
-/// A part of a box, narrowed and bounded; empty if nothing worthwhile is in it.
+/// A part of a box, narrowed and bounded; empty if it holds nothing worthwhile.
 std::optional<OpenBox> Search::part(const OpenBox& of, size_t variable, Range range) {
     OpenBox made{of.box, of.bound, made_++};
     ++solution_.nodes;
@@ -149,7 +149,7 @@ std::optional<OpenBox> Search::part(const OpenBox& of, size_t variable, Range ra
     return made;
 }
 
-/// What is left of both halves of a range, the better one last: at equal bounds the one of the larger values.
+/// The narrowed halves of a range, the better one last: at equal bounds the one of the larger values.
 std::vector<OpenBox> Search::halves(const OpenBox& of, size_t variable) {
     const auto [first, last] = of.box[variable];
     const int32_t middle = first + (last - first) / 2;
@@ -162,7 +162,7 @@ std::vector<OpenBox> Search::halves(const OpenBox& of, size_t variable) {
     return result;
 }
 
-/// Follows the better half down to an assignment or to nothing. False if the budget ended.
+/// Follows the better half down to an assignment or to an empty box. False if the budget ended.
 bool Search::descend(OpenBox open) {
     while (is_worthwhile(open.bound)) {
         const std::optional<size_t> variable = variable_to_split(open.box);
@@ -199,7 +199,7 @@ bool Search::search_all() {
     return true;
 }
 
-/// Looks near the best assignment, with a share of the work.
+/// Searches near the best assignment, with a share of the work.
 void Search::improve() {
     while (options_.neighbourhoods && solution_.has_values() && !neighbourhoods_.are_exhausted() &&
            spent_on_neighbourhoods_ * kShareOfNeighbourhoods <= solution_.nodes &&
@@ -247,7 +247,7 @@ void Search::finish(bool is_done) {
         solution_.bound = open;
         return;
     }
-    // What is left may be above the cost, since nobody has looked at it again.
+    // The open boxes may all be above the cost: they were not compared again.
     const bool is_proved = open > cost_limit();
     solution_.status = is_proved ? Status::kOptimal : Status::kFeasible;
     solution_.bound = is_proved ? solution_.cost : open;
@@ -256,7 +256,7 @@ void Search::finish(bool is_done) {
 }  // namespace
 
 int64_t own_budget(const Problem& problem) {
-    // A node looks at every variable in every term.
+    // A node visits every variable in every term.
     constexpr double kWork = 8e9;
     constexpr double kLeast = 1e4, kMost = 1e6;
     double size = 1;

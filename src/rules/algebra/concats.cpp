@@ -1,4 +1,4 @@
-// Two tensors behind each other along an axis are one map that selects:
+// The concatenation of two tensors along an axis is one map that selects:
 //
 //     op concat(i0: T, i1: 7)
 //     in X0 f32[i0, i1] of [T, 4]
@@ -27,7 +27,7 @@ using egraph::Rule;
 using Numbers = std::vector<int64_t>;
 using Shape = std::vector<Dim>;
 
-/// The shape of both behind each other; empty if the types have none.
+/// The shape of the concatenation; empty if the types have none.
 std::optional<Shape> joined(std::span<const TensorType> types, int64_t axis) {
     if (types.size() != 2 || types[0].element != types[1].element) return {};
     Shape shape = types[0].shape, other = types[1].shape;
@@ -60,7 +60,7 @@ std::optional<Operator> make_concat(const Attributes& attributes, std::span<cons
     return std::move(draft).finish();
 }
 
-/// The axis of `i < first`, an iterator below a number.
+/// The axis of `i < first`, an iterator less than a number.
 std::optional<int64_t> axis_of(const ExprPtr& condition) {
     const auto* less = std::get_if<Apply>(&condition->node);
     if (!less || less->function != Function::kLess) return {};
@@ -77,7 +77,7 @@ std::optional<Attributes> recognise_concat(const Operator& op, Symbols symbols) 
     const auto axis = axis_of(choice->arguments.front());
     const auto first = shape_of(*d, 0), second = shape_of(*d, 1);
     if (!axis || !first || !second) return {};
-    // The operator must equal the concatenation made for operands of these types.
+    // The operator must equal the concatenation that is made for operands of these types.
     const std::vector<TensorType> types = {row_major(d->tensors[0].type, *first),
                                            row_major(d->tensors[1].type, *second)};
     const Attributes attributes = {{"axis", *axis}};
@@ -93,7 +93,7 @@ std::optional<Attributes> recognise_concat(const Operator& op, Symbols symbols) 
 
 enum class Part { kFirst, kSecond };
 
-/// Whether the slice of the concatenation lies in one of its parts.
+/// True if the slice of the concatenation lies in one of its parts.
 bool is_within(const Match& m, Part part) {
     const auto axis = static_cast<size_t>(m.attribute<int64_t>("axis"));
     const int64_t first = m.attribute<int64_t>("first"), start = m.attribute<Numbers>("start")[axis];

@@ -24,7 +24,7 @@ std::optional<ElementType> element_of(const Attributes& attributes) {
     return element_type_of(std::get<std::string>(attributes.at("result")));
 }
 
-/// Whether each value of the type is one of the other.
+/// True if each value of `from` is one of `holder`.
 bool holds_every_value(ElementType holder, ElementType from) {
     if (holder == from) return true;
     if (!is_integer(from)) return holder == ElementType::kF32;

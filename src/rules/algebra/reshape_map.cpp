@@ -1,5 +1,5 @@
-// A group is read by its row-major position: the axes of the result say which element it is, and the axes of
-// the operand take their digits of it.
+// A group is read by its row-major position: the axes of the result give the number of the element, and the
+// axes of the operand are its digits.
 //
 //     [4, 6] as [2, 12]:   position = 12 i0 + i1,   element [position div 6, position mod 6]
 #include "rules/algebra/reshape_map.h"
@@ -17,12 +17,12 @@ std::optional<Dim> product(const Dim& a, const Dim& b) {
     return symbol ? Dim(*symbol, *factor) : Dim(*factor);
 }
 
-/// Whether the first product needs the next axis to become the other one, rather than the other the first.
+/// True if the first product must grow by the next axis to match the other one, rather than the reverse.
 bool is_behind(const Dim& a, const Dim& b) {
     return a.symbol.has_value() == b.symbol.has_value() ? a.factor < b.factor : !a.symbol;
 }
 
-/// The stride of each axis of a group, in elements. Empty where it depends on a symbol.
+/// The stride of each axis of a group, in elements. Empty if it depends on a symbol.
 std::optional<std::vector<int64_t>> strides(const std::vector<Dim>& shape, size_t first, size_t last) {
     std::vector<int64_t> result(last - first, 1);
     int64_t stride = 1;

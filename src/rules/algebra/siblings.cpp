@@ -1,10 +1,10 @@
 // Products that read one tensor, such as queries, keys and values or the two halves of a gated layer, are
-// slices of one product with the constants behind each other:
+// slices of one product with the concatenated constants:
 //
 //     x W1 = (x [W1 W2])[:, :n]        x W2 = (x [W1 W2])[:, n:]
 //
-// Any set of siblings is joined, in the order in which the graph names its constants, if its first and its
-// last one lie close together in that order: all sets of n siblings would be 2^n.
+// Any set of siblings is joined, in the graph's order of its constants, if its first and its last one lie
+// close together in that order: all sets of n siblings would be 2^n.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -26,7 +26,7 @@ using egraph::TermId;
 using Labels = std::vector<int64_t>;
 using Numbers = std::vector<int64_t>;
 
-/// Siblings from the first to the last one of a set, at most: eight sets begin with each sibling.
+/// The most siblings from the first to the last one of a set: eight sets begin with each sibling.
 constexpr size_t kReach = 4;
 
 std::optional<TermId> leaf_of(const EGraph& graph, TermId term) {
@@ -35,7 +35,7 @@ std::optional<TermId> leaf_of(const EGraph& graph, TermId term) {
     return {};
 }
 
-/// Whether the operator is the product of the match, but for the constant.
+/// True if the operator is the product of the match, except for the constant.
 bool is_alike(const std::optional<Attributes>& other, const Match& m) {
     return other && std::ranges::all_of(*other, [&](const auto& attribute) {
                const auto& [name, value] = attribute;
@@ -43,8 +43,7 @@ bool is_alike(const std::optional<Attributes>& other, const Match& m) {
            });
 }
 
-/// The constants of all products that read what the matched one reads, in the order in which the graph names
-/// them.
+/// The constants of all products that read the operand of the matched one, in the graph's order.
 std::vector<TermId> siblings(const EGraph& graph, const Match& m, const Families& families) {
     const egraph::ClassId x = graph.find(m["x"]);
     std::map<egraph::OperatorId, bool> known;
@@ -62,7 +61,7 @@ std::vector<TermId> siblings(const EGraph& graph, const Match& m, const Families
     return {leaves.begin(), leaves.end()};
 }
 
-/// The axis of both constants that only the result has beside them, and along which they may differ.
+/// The axis of both constants that only the result shares, and along which they may differ.
 std::optional<size_t> joined_axis(const Match& m, const TensorType& first, const TensorType& second) {
     const Labels &a = m.attribute<Labels>("a"), &b = m.attribute<Labels>("b");
     for (size_t axis = 0; axis < b.size(); ++axis) {
@@ -76,7 +75,7 @@ std::optional<size_t> joined_axis(const Match& m, const TensorType& first, const
     return {};
 }
 
-/// The operator of the family over these terms, with the policies of another type; empty where there is none.
+/// The operator of the family over these terms, with the policies of another type; empty if there is none.
 std::optional<TermId> made(EGraph& graph, const egraph::FamilyPtr& family, const Attributes& attributes,
                            const std::vector<TermId>& children,
                            const std::optional<TensorType>& policies = {}) {
@@ -91,14 +90,14 @@ std::optional<TermId> made(EGraph& graph, const egraph::FamilyPtr& family, const
     return graph.add(*op, children);
 }
 
-/// Constants of one type but for the extent along an axis, behind each other.
+/// The concatenation of constants of one type except for the extent along an axis.
 struct Joined {
     TermId constant;
     size_t axis = 0;
     int64_t begin = 0;  ///< of the matched product's constant along the axis
 };
 
-/// Empty where the constants do not fit.
+/// Empty if the constants do not fit.
 std::optional<Joined> joined(EGraph& graph, const Match& m, const Families& families,
                              const std::vector<TermId>& set, TermId own) {
     const auto type_of = [&](TermId term) { return graph.facts(term).types.front(); };

@@ -21,7 +21,7 @@ const Apply* call_of(const ExprPtr& expr, Function function) {
     return call && call->function == function ? call : nullptr;
 }
 
-/// Whether the value is an integer, which has one zero.
+/// True if the value is an integer, which has one zero.
 bool is_integer_read(const ExprPtr& expr, const Definition& definition) {
     const auto* access = std::get_if<Read>(&expr->node);
     return access && is_integer(definition.tensors[static_cast<size_t>(access->tensor)].type);

@@ -1,4 +1,4 @@
-// A slice takes every step-th element of each axis from a start on. Taken before an element-wise operator it
+// A slice takes every step-th element of each axis from a start on. Moving it before an element-wise operator
 // saves the rest of the work.
 #include "rules/algebra/families.h"
 #include "rules/algebra/indexed.h"
@@ -23,8 +23,8 @@ using egraph::Rule;
 using Numbers = std::vector<int64_t>;
 using Shape = std::vector<Dim>;
 
-/// Whether elements start, start + step, .. of an axis exist, as many as `to` says: what is read outside
-/// would be 0. An axis whose extent is a symbol is taken whole.
+/// True if elements start, start + step, .. of an axis exist, as many as `to` has: a read outside would give
+/// 0. An axis whose extent is a symbol is taken whole.
 bool is_inside(int64_t start, int64_t step, const Dim& to, const Dim& from) {
     if (start < 0 || step < 1) return false;
     if (to.symbol || from.symbol) return start == 0 && step == 1 && to == from;

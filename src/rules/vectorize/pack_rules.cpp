@@ -17,7 +17,7 @@ const TensorType& type_of(const EGraph& graph, TermId term) {
     return graph.facts(term).types.front();
 }
 
-/// Structured operators with one result that is no state's, but for packs.
+/// Structured operators with one result that is not a state's, except packs.
 egraph::FamilyPtr packable() {
     return std::make_shared<egraph::OperatorFamily>(egraph::OperatorFamily{
         .name = "packable", .recognise = [](const Operator& op) -> std::optional<egraph::Attributes> {
@@ -26,8 +26,8 @@ egraph::FamilyPtr packable() {
         }});
 }
 
-/// The term in this layout. The equality of the term and its unpacked form is stated at once, so that all its
-/// readers see the packed forms.
+/// The term in this layout. Its equality with the unpacked form is stated at once, so that all its readers
+/// see the packed forms.
 TermId packed(EGraph& graph, TermId term, const Layout& layout, const PackRuleOptions& options) {
     const TensorType& type = type_of(graph, term);
     if (type.layout == layout) return term;
@@ -52,7 +52,7 @@ public:
     Forms(EGraph& graph, const Match& match, const PackRuleOptions& options)
         : graph_(graph), op_(operator_of(graph, match)), children_(operands_of(match)), options_(options) {}
 
-    /// Whether all it reads and makes is row-major: others are forms already.
+    /// True if all operands and results are row-major: other operators are forms already.
     bool is_plain() const {
         return op_.results.front().layout.is_row_major() && std::ranges::all_of(children_, [&](TermId child) {
                    return type_of(graph_, child).layout.is_row_major();
@@ -63,7 +63,7 @@ public:
         if (std::ranges::find(forms_, form) == forms_.end()) forms_.push_back(form);
     }
 
-    /// Operands that are not constant stay row-major.
+    /// Packs constants only: other operands stay row-major.
     void add_for_constants(Form form) {
         for (size_t i = 0; i < children_.size(); ++i)
             form.operands[i] = graph_.facts(children_[i]).is_constant
@@ -72,7 +72,7 @@ public:
         add({form.operands, {}});
     }
 
-    /// The packing for all tensors, and where it is for some of them only.
+    /// Adds the packing for all operands, for constants alone, and with the result.
     void add(const std::vector<Packing>& packing) {
         const Definition& definition = *op_.definition();
         const auto layout = [&](size_t tensor, const TensorType& type) {
@@ -91,7 +91,7 @@ public:
         add(whole);
     }
 
-    /// Unpacked, each of them equals the operator.
+    /// The forms: unpacked, each equals the operator.
     std::vector<TermId> make() {
         const Operator plain = op_;
         std::vector<TermId> made;

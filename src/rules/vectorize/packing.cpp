@@ -11,7 +11,7 @@ namespace {
 
 enum class Along : uint8_t { kSame, kSideBySide, kApart };
 
-/// Whether every value of the expression is a multiple of `factor`.
+/// True if every value of the expression is a multiple of `factor`.
 bool is_multiple(const ExprPtr& expr, int64_t factor) {
     if (const auto* number = std::get_if<Number>(&expr->node))
         return number->is_integer && static_cast<int64_t>(number->value) % factor == 0;
@@ -49,7 +49,7 @@ Along along(const ExprPtr& component, int x, int64_t factor) {
     }
 }
 
-/// Sub-byte and byte integers are widened to the unit's bytes.
+/// True for the unit's type; sub-byte and byte integers are widened to the unit's bytes.
 bool is_type_of(const machine::OperandLanes& operand, ElementType type) {
     if (operand.type == name(type)) return true;
     const bool is_byte = operand.type == "i8" || operand.type == "u8";
@@ -91,7 +91,7 @@ private:
         return std::ranges::any_of(all, [&](const auto& access) { return uses(access, x); });
     }
 
-    /// Lanes along any iterator; where the unit also takes neighbours along a reduction, with these.
+    /// Adds lanes along each iterator; if the unit also takes neighbours along a reduction, with these.
     void add_vector(const machine::ComputeUnit& unit) {
         const machine::OperandLanes& result = unit.operands.back();
         if (result.lanes.size() != 1) return;
