@@ -1,4 +1,4 @@
-// A bound that sees execute, link, HBM and SRAM together.
+// A bound that includes execute, link, HBM and SRAM together.
 //
 // Let the *work* of a preload be y = c (w h + (1 - w) n): its HBM time and its link time, weighted by some w
 // from 0 to 1, with c such that no preload does more than one cycle of work in a cycle when it runs alone.
@@ -19,11 +19,11 @@
 //     z' = z + y,  t' = max(t, z') + e,  z'' = max(z' + loss, t' - rho (SRAM - exec_bytes))
 //
 // which grows with t and z. So more waiting never helps, and of the states that choices of rows lead to only
-// those matter of which no other is smaller in both numbers. The smallest t after the last execute is the
-// bound. Rows are chosen jointly: the fast row of a large SRAM pays for what cannot be preloaded beside it.
+// those matter that no other beats in both numbers. The smallest t after the last execute is the bound. Rows
+// are chosen jointly: the fast row of a large SRAM pays for preloads that do not fit beside it.
 //
-// Dropped: that preloads begin with all their bytes, that they are whole, and how they are ordered. An excess
-// of less than 0.001 cycles is allowed by the format, so A may be larger by that.
+// Not modelled: preloads take all their bytes at once, are whole, and are in some order. The format allows an
+// excess of less than 0.001 cycles, so A may be larger by that.
 
 #include "chip/ahead_bound.h"
 
@@ -37,12 +37,12 @@
 namespace tessera::chip {
 namespace {
 
-constexpr double kForgiven = 1e-3;  ///< cycles of excess that count as none
-/// Of the bound, against the rounding of its sums.
+constexpr double kForgiven = 1e-3;  ///< cycles of excess that are ignored
+/// Relative tolerance of the bound for the rounding of its sums.
 constexpr double kRounding = 1e-10;
 
-/// Of the work of a preload. With less than a cycle of work in a cycle, an execute that a preload slows down
-/// loses more: what counts where a link share close to 1 leaves executes hardly any speed.
+/// Factors on the work of a preload. With less than a cycle of work in a cycle, an execute that a preload
+/// slows down loses more. This matters if a link share close to 1 leaves executes hardly any speed.
 constexpr double kScales[] = {1, 0.98, 0.95, 0.9, 0.8};
 
 struct AheadState {
@@ -50,7 +50,7 @@ struct AheadState {
     double behind;  ///< time - work done ahead
 };
 
-/// A row as the bound sees it.
+/// A row, for the bound.
 struct Step {
     double work;
     double execute;
@@ -58,13 +58,13 @@ struct Step {
     double most_ahead;
 };
 
-/// A preload as an execute beside it sees it.
+/// A preload beside an execute.
 struct Beside {
     double share;
     double work_rate;  ///< in a cycle alone, at most 1
 };
 
-/// Weighted times, and what follows from them for all rows of a problem.
+/// Weighted times, and the values for all rows of a problem that follow from them.
 class Weights {
 public:
     Weights(const ScheduleProblem& problem, double weight, double scale)
@@ -92,7 +92,7 @@ public:
     }
 
     Step step(const Row& row) const {
-        // An execute that is shorter than what is forgiven may hide a longer excess.
+        // An execute that is shorter than the ignored time may hide a longer excess.
         const double most_ahead =
             row.execute() < kForgiven
                 ? std::numeric_limits<double>::infinity()
@@ -121,8 +121,8 @@ private:
     std::vector<Beside> beside_;
 };
 
-/// Keeps the states that no other is as good as in both numbers, by increasing time; merges neighbours if
-/// there are more than `most`.
+/// Keeps the states that no other beats in both numbers, by increasing time; merges neighbours if there are
+/// more than `most`.
 void keep_best(std::vector<AheadState>& states, size_t most) {
     std::sort(states.begin(), states.end(), [](const AheadState& a, const AheadState& b) {
         return a.time != b.time ? a.time < b.time : a.behind < b.behind;

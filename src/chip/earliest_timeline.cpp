@@ -12,9 +12,9 @@ namespace tessera::chip {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
-/// Of a preload or an execute: with less than this part left it is done.
+/// A preload or an execute is done if less than this part is left.
 constexpr double kNothing = 1e-12;
-/// Cycles of a preload that may differ between states that count as the same; far below a total's tolerance.
+/// Cycles of a preload that may differ between equal states; far below a total's tolerance.
 constexpr double kSameState = 1e-9;
 
 size_t at(int32_t index) {
@@ -163,7 +163,7 @@ void EarliestTimeline::keep() {
     const State& last = state_[at(end_)];
     const int32_t last_head = std::min(last.next + 1, static_cast<int32_t>(choice_.queue.size()));
     std::copy(new_head_.begin() + first_entry, new_head_.begin() + last_head, head_.begin() + first_entry);
-    // An entry that has not begun will do so where it did before.
+    // An entry that has not begun keeps its earlier begin.
     const int32_t last_slot = last.left >= 0 ? last.next + 1 : last.next;
     std::copy(new_slot_.begin() + first_entry, new_slot_.begin() + last_slot, slot_.begin() + first_entry);
     total_ = new_total_;
@@ -183,8 +183,7 @@ bool EarliestTimeline::fits(int32_t position, int32_t execute, bool is_preloaded
             return false;
         }
     if (execute >= position) return true;
-    // Once its operator is preloaded, the execute runs or is about to, and has taken the place of the
-    // preload.
+    // Once its operator is preloaded, the execute runs or is about to, and replaces the preload.
     int64_t here = needed_[at(execute)];
     if (is_preloaded) here += plan(execute).exec_bytes - own_[at(execute)];
     if (here <= most) return true;
@@ -192,7 +191,7 @@ bool EarliestTimeline::fits(int32_t position, int32_t execute, bool is_preloaded
     return false;
 }
 
-/// @return whether a preload is running
+/// @return true if a preload is running
 bool EarliestTimeline::begin_preloads(int32_t execute, State& state, bool is_preloaded) {
     while (at(state.next) < choice_.queue.size()) {
         const int32_t position = choice_.queue[at(state.next)];
@@ -213,7 +212,7 @@ bool EarliestTimeline::begin_preloads(int32_t execute, State& state, bool is_pre
     return false;
 }
 
-/// Runs execute `execute` and what is preloaded until its end. @return whether it ends
+/// Runs execute `execute` and the preloads beside it until its end. @return true if it ends
 bool EarliestTimeline::run_execute(int32_t execute, State& state) {
     const Plan& own = plan(execute);
     const int32_t entry = own.preload_bytes > 0 ? place_[at(execute)] : -1;
@@ -267,8 +266,7 @@ void EarliestTimeline::run(int32_t first_execute, int32_t last_change, int32_t l
     }
     held_.clear();
     blocked_until_ = 0;
-    // What is held in front of the first execute: preloads that have begun, of operators that are still to
-    // run.
+    // Spaces in front of the first execute: preloads that have begun, of operators that are still to run.
     if (state.left >= 0) hold(choice_.queue[at(state.next)], first_execute);
     for (int32_t q = state.next - 1; q >= std::max(0, rank_[at(first_execute)] - kMostMoved); --q)
         if (choice_.queue[at(q)] > first_execute) hold(choice_.queue[at(q)], first_execute);

@@ -1,8 +1,8 @@
-// Depth-first over what the preloads do next.
+// Depth-first search over the next actions of the preloads.
 //
 // Whenever no preload runs, either another operator is preloaded at once, in one of its rows, or none before
 // the running or next execute has ended: a slot means nothing else. A preload that is issued in one slot but
-// begins only in a later one is the same schedule as one that is issued there, so it is not looked at twice.
+// begins only in a later one gives the same schedule as if issued there, so it is not tried twice.
 //
 //     state    time, the next execute and what is left of it, the preload and what is left of it, SRAM held
 //     bound    of the rest: executes one by one; preloads one by one, those up to k before execute k; link
@@ -22,11 +22,11 @@ namespace tessera::chip {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kLeftOver = 1e-12;   ///< of a preload or an execute: with less of it left it is done
+constexpr double kLeftOver = 1e-12;   ///< of a preload or an execute: it is done if less is left
 constexpr double kExcessTime = 1e-3;  ///< cycles of an excess that may be rounding: run_schedule decides
 constexpr double kBetter = 1e-12;     ///< of the total
 
-/// An operator whose row is open, as the bound sees it: the least of each number.
+/// An operator whose row is open, for the bound: the least of each number.
 struct Open {
     double execute = kInfinity;
     double preload = kInfinity;
@@ -130,7 +130,7 @@ private:
         }
     }
 
-    /// If it may begin. @return false: it does not fit
+    /// Begins the execute if it may. @return false if it does not fit
     bool begin_execute(SearchState& state) const {
         if (state.execute_left >= 0 || !is_done_[state.execute]) return true;
         const Row& own = row(state.execute);
@@ -139,7 +139,7 @@ private:
         return state.held <= problem_.sram_bytes || state.execute_left <= kExcessTime;
     }
 
-    /// To the next end of a preload or an execute. @return whether the last execute has ended
+    /// Runs to the next end of a preload or an execute. @return true if the last execute has ended
     bool step(SearchState& state) {
         const Row* executing = state.execute_left >= 0 ? &row(state.execute) : nullptr;
         const Row* preloading = state.preload_left >= 0 ? &row(state.preloading) : nullptr;
@@ -204,7 +204,7 @@ private:
         return state.time + rest;
     }
 
-    /// Whether the same state was reached at an earlier time, or at this one.
+    /// True if the same state was reached at an earlier time, or at this one.
     bool is_late(const SearchState& state) {
         if (state.is_closed || size_ > kMostMerged) return false;
         if (state.execute_left >= 0 && state.execute_left < row(state.execute).execute()) return false;
@@ -216,7 +216,7 @@ private:
         if (earliest_.size() >= kMostRemembered && !earliest_.contains(key)) return false;
         const auto [found, is_new] = earliest_.try_emplace(key, state.time);
         if (is_new) return false;
-        // The very state that made the entry comes only once: is_late is asked once for each.
+        // The state that made the entry does not come again: is_late is called once for each.
         if (found->second <= state.time) return true;
         found->second = state.time;
         return false;

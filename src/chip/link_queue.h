@@ -9,24 +9,24 @@
 
 namespace tessera::chip {
 
-/// A packet that asks for a link, or what is left of one that has given way.
+/// A packet that asks for a link, or the rest of one that has given way.
 struct LinkRequest {
-    int32_t packet = -1;  ///< -1: what is left of one
+    int32_t packet = -1;  ///< -1: the rest of one
     int32_t hop = 0;      ///< of a packet
     double bytes = 0;
     TransferKind kind = TransferKind::kPreload;
-    // Of what holds the link.
+    // For the holder of the link.
     bool can_give_way = false;
     size_t item = 0;      ///< of the packet
     int32_t record = -1;  ///< likewise
     int32_t place = 0;    ///< of the link in the record
-    int32_t piece = -1;   ///< of what is left of a packet: its place among the pieces
+    int32_t piece = -1;   ///< of a rest: its place among the pieces
 };
 
-/// A link between nodes, and what waits for it. Packets of an execute are first: the SRAM waits for them, and
-/// the HBM does not wait for those of a preload. A packet of a preload on its last link gives way to them
-/// behind each `kUnit` bytes; what is left of it comes before other preloads. With whole packets alone, a
-/// sixteenth of a preload, short executes would wait for longer than they take.
+/// A link between nodes, and its queue. Packets of an execute go first: the SRAM waits for them, but the HBM
+/// does not wait for those of a preload. A packet of a preload on its last link gives way to them after each
+/// `kUnit` bytes; its rest comes before other preloads. With whole packets alone, a sixteenth of a preload,
+/// short executes would wait for longer than they take.
 class LinkQueue {
 public:
     static constexpr double kUnit = 256;
@@ -34,7 +34,7 @@ public:
     double free() const { return free_; }
     bool has_waiting() const { return !executes_.empty() || !preloads_.empty(); }
     bool is_free(double now) const { return free_ <= now && !has_waiting(); }
-    /// The packet that holds the link, and from when.
+    /// The packet that holds the link, and the begin.
     const LinkRequest& holder() const { return holder_; }
     double begin() const { return begin_; }
 
@@ -44,7 +44,7 @@ public:
         free_ = until;
         gives_way_ = until;
     }
-    /// Behind others of its kind. @return when the link is to be looked at again; nothing new: below 0
+    /// Queues it behind others of its kind. @return the time to serve the link again; if known: below 0
     double wait(const LinkRequest& request, double now) {
         const bool is_execute = request.kind != TransferKind::kPreload;
         const bool is_first = !has_waiting();
@@ -56,9 +56,9 @@ public:
         }
         return is_first ? free_ : -1;
     }
-    /// Whether the holder gives way at this moment.
+    /// True if the holder gives way at this moment.
     bool gives_way(double now) const { return now == gives_way_ && now < free_; }
-    /// The holder does. @return what is left of it
+    /// Makes the holder give way. @return the rest of it
     LinkRequest give_way(double now) {
         LinkRequest rest = holder_;
         const double sent = std::round((now - begin_) / (free_ - begin_) * holder_.bytes);
@@ -68,7 +68,7 @@ public:
         preloads_.push_front(rest);
         return rest;
     }
-    /// @pre one waits
+    /// @pre a request waits
     LinkRequest next() {
         std::deque<LinkRequest>& side = executes_.empty() ? preloads_ : executes_;
         const LinkRequest request = side.front();
@@ -79,7 +79,7 @@ public:
 private:
     LinkRequest holder_;
     double begin_ = 0, free_ = 0;
-    double gives_way_ = 0;  ///< not before it is free: nobody has asked for it
+    double gives_way_ = 0;  ///< not before it is free: none has asked for it
     std::deque<LinkRequest> executes_, preloads_;
 };
 

@@ -70,12 +70,12 @@ void Network::join_grid() {
     }
 }
 
-/// Whether the way between two places of a row or column leads to higher places.
+/// True if the way between two places of a row or column leads to higher places.
 bool Network::goes_up(int32_t from, int32_t to, int32_t extent) const {
     if (chip_.topology == Topology::kMesh) return to > from;
     if (chip_.topology == Topology::kOneWayTorus) return true;
     const int32_t up = (to - from + extent) % extent;
-    // Where both ways are equally long, half of the places take each.
+    // If both ways are equally long, half of the places take each.
     return 2 * up != extent ? 2 * up < extent : from % 2 == 0;
 }
 

@@ -14,7 +14,7 @@ struct Link {
     int32_t from = 0;  ///< node
     int32_t to = 0;
     double bytes_per_cycle = 0;
-    int32_t controller = -1;  ///< whose port it is
+    int32_t controller = -1;  ///< the owner, if the link is a port
 };
 
 /// One link of a route, after the one that feeds it.
@@ -32,7 +32,7 @@ public:
     const std::vector<Link>& links() const { return links_; }
     std::string name(int32_t link) const;
 
-    /// Of a packet from a core to cores: a tree, on a grid along the row first.
+    /// The route of a packet from a core to cores: a tree, on a grid along the row first.
     std::vector<Hop> between(int32_t from, std::span<const int32_t> to) const;
     /// From a controller, through its port at `door` (an index of `at`; 0 on an all-to-all chip), to cores.
     std::vector<Hop> from_controller(int32_t controller, size_t door, std::span<const int32_t> to) const;
@@ -43,12 +43,12 @@ public:
         int32_t controller = -1;
         size_t door = 0;
     };
-    /// The first link of the way from one place to another, and the one after `link`; -1: it is there. No
-    /// route is kept for packets to one place.
+    /// The first link of the way from one place to another, and the one after `link`; -1 at the end. No route
+    /// is kept for packets to one place.
     int32_t first_link(const Place& from, const Place& to) const;
     int32_t link_after(int32_t link, const Place& to) const;
     size_t doors(int32_t controller) const;
-    /// Links between two cores.
+    /// The number of links between two cores.
     int32_t distance(int32_t a, int32_t b) const;
     int32_t door_core(int32_t controller, size_t door) const;
 
@@ -60,7 +60,7 @@ private:
     }
     void join_grid();
     int32_t link_from(int32_t at, const Place& to) const;
-    /// The way from `at` to another core: along the row as long as the column differs.
+    /// The direction from `at` to another core: along the row until the columns agree.
     Direction next(int32_t at, int32_t target) const;
     bool goes_up(int32_t from, int32_t to, int32_t extent) const;
     int32_t steps(int32_t from, int32_t to, int32_t extent) const;

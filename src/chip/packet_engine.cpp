@@ -10,11 +10,11 @@
 namespace tessera::chip {
 namespace {
 
-/// A controller that has less than this part of what a port can take lets it wait.
+/// A controller with less than this part of a port's rate left lets the port wait.
 constexpr double kLeastPart = 0.25;
 constexpr int64_t kLeastPartBytes = 256;
 constexpr int64_t kManyParts = 8;
-/// Of a number of ports.
+/// Tolerance for a number of ports.
 constexpr double kPortRounding = 1e-9;
 
 }  // namespace
@@ -197,7 +197,7 @@ void PacketEngine::handle(const Event& event) {
     }
 }
 
-/// Of a packet to one place a hop is the link itself.
+/// For a packet to one place, a hop is the link itself.
 int32_t PacketEngine::link_of(const Flight& flight, int32_t hop) const {
     return flight.tree < 0 ? hop
                            : trees_[static_cast<size_t>(flight.tree)].route[static_cast<size_t>(hop)].link;
@@ -221,7 +221,7 @@ void PacketEngine::ask(int32_t packet, int32_t hop, double now) {
     if (again >= 0) queue_.push(again, EventKind::kLink, index);
 }
 
-/// Of several events of one link those are nothing that find it taken again.
+/// Events that find the link busy are ignored: one link may have several.
 void PacketEngine::serve(int32_t link, double now) {
     LinkQueue& queue = links_[static_cast<size_t>(link)];
     if (queue.gives_way(now)) give_way(link, now);
@@ -248,7 +248,7 @@ void PacketEngine::give_way(int32_t link, double now) {
         pieces_[static_cast<size_t>(holder.piece)] = sent;
 }
 
-/// What is left of a packet is on its last link.
+/// The rest of a packet is on its last link.
 void PacketEngine::hold_rest(LinkRequest rest, int32_t link, double begin) {
     const double until = begin + rest.bytes / network_.links()[static_cast<size_t>(link)].bytes_per_cycle;
     if (rest.record >= 0) {
@@ -264,7 +264,7 @@ void PacketEngine::cut_records() {
 }
 
 void PacketEngine::branch(int32_t packet, int32_t hop, double now) {
-    // The last one that gets its link may be the packet's last hop, after which its tree is another's.
+    // The last hop to get its link may end the packet, and then its tree is reused.
     const auto tree = static_cast<size_t>(flights_[static_cast<size_t>(packet)].tree);
     for (int32_t next = trees_[tree].first_after[static_cast<size_t>(hop)]; next >= 0;) {
         const int32_t beside = trees_[tree].next_beside[static_cast<size_t>(next)];
@@ -285,7 +285,7 @@ void PacketEngine::ask_ports(int32_t index, double now) {
     release(index, now);
 }
 
-/// Stores are before preloads: the execute waits for them.
+/// Stores go before preloads: the execute waits for them.
 bool PacketEngine::is_before(const Asking& a, const Asking& b) const {
     const auto key = [&](const Asking& asking) {
         const bool is_preload = flights_[static_cast<size_t>(asking.packet)].kind == TransferKind::kPreload;
@@ -302,8 +302,8 @@ void PacketEngine::release(int32_t controller, double now) {
     double available = hbm.bytes_per_cycle;
     for (const Active& active : of.active) available -= active.rate;
     if (available < kLeastPart * port_rate) return;
-    // As few ports as take the whole rate have equal parts of it. A port that only got what others leave
-    // would be the last to end.
+    // The fewest ports that take the whole rate share it equally. A port that only got the others' rest would
+    // end last.
     auto ports = static_cast<double>(of.active.size());
     for (size_t p = 0; p < of.waiting.size(); ++p)
         if (!of.waiting[p].empty() && links_[static_cast<size_t>(of.first_link) + p].free() <= now) ++ports;
@@ -336,7 +336,7 @@ void PacketEngine::hold(int32_t packet, int32_t hop, double begin, double cycles
     flight.arrival = std::max(flight.arrival, until + chip_.latency);
     LinkRequest holder{
         .bytes = flight.bytes, .kind = flight.kind, .item = flight.item, .record = flight.record};
-    // Links behind one link are alike, ports aside, behind which there is none.
+    // Links behind one link are equally fast, except ports, which have none behind them.
     const auto asked_behind = [&](int32_t link) {
         const double through = flight.bytes / network_.links()[static_cast<size_t>(link)].bytes_per_cycle;
         return std::max(begin + chip_.latency, until + chip_.latency - through);

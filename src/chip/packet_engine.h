@@ -14,11 +14,11 @@
 namespace tessera::chip {
 
 /// Packets in flight. A link carries one packet at a time, those of executes first (chip/link_queue.h),
-/// others in the order in which they ask for it. A packet holds every link of its route for bytes / rate: it
-/// is cut through where the next link is not faster, and waits in the node in between where it is, so that no
-/// fast link stands still for a slow one.
+/// others in the order of their requests. A packet holds every link of its route for bytes / rate: it is cut
+/// through if the next link is not faster, and otherwise waits in the node between them, so that no fast link
+/// stands still for a slow one.
 ///
-/// When a packet has its last link, its arrival is known. So arrivals are no events, but `landings`. A packet
+/// When a packet gets its last link, its arrival is known. So arrivals are `landings`, not events. A packet
 /// of a preload that gives way on its last link becomes several.
 class PacketEngine {
 public:
@@ -37,7 +37,7 @@ public:
         std::span<const int32_t> to;  ///< cores; not of a store
         int64_t bytes = 0;
         int64_t step = 0;
-        size_t item = 0;  ///< what its landing and its record shall say
+        size_t item = 0;  ///< for its landing and its record
     };
     struct Landing {
         TransferKind kind = TransferKind::kPreload;
@@ -49,23 +49,23 @@ public:
     /// Sends a packet at `now`. A preload or store goes through `port`, or through the one that is free
     /// soonest.
     void send(const Packet& packet, double now, std::optional<Port> port = {});
-    /// Packets into which one of the transfers of a preload is cut, so that all ports and links work on it.
+    /// The number of packets of one transfer of a preload, chosen so that all ports and links work on it.
     int64_t parts(const Transfer& preload, size_t transfers) const;
     static constexpr int64_t kMostParts = 16;
-    /// Bytes of a transfer in the first ones of its parts. They are equal, but where there are many the last
-    /// three are a half, a quarter and a quarter: a link into a core that is slower than the HBM has the last
-    /// one to itself, while nothing else is read.
+    /// Bytes of a transfer in this many first parts. Parts are equal, but if there are many the last three
+    /// are a half, a quarter and a quarter: a link into a core that is slower than the HBM has the last one
+    /// to itself, while nothing else is read.
     static int64_t bytes_before(int64_t bytes, int64_t part, int64_t parts);
 
-    /// Of kHop, kBranch, kLink, kPort and kRelease; others are nothing to it.
+    /// Handles kHop, kBranch, kLink, kPort and kRelease; ignores others.
     void handle(const Event& event);
-    /// Of packets whose arrival has become known; whoever reads them clears them.
+    /// Landings of packets whose arrival has become known; the reader clears them.
     std::vector<Landing>& landings() { return landings_; }
-    /// Puts the records of packets that have given way into pieces. Once, behind the last event.
+    /// Cuts the records of packets that have given way into pieces. Called once, after the last event.
     void cut_records();
 
 private:
-    /// What a packet on its way needs: hundreds of thousands may be under way.
+    /// A packet under way, kept small: there may be hundreds of thousands.
     struct Flight {
         double bytes = 0;
         double arrival = 0;  ///< at the latest so far
@@ -89,7 +89,7 @@ private:
         double rate;
     };
     struct Asking {
-        uint64_t number;  ///< who asked earlier is first
+        uint64_t number;  ///< the order of requests
         int32_t packet, hop;
     };
     struct Underway {

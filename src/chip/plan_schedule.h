@@ -11,12 +11,12 @@
 namespace tessera::chip {
 
 struct PlanOptions {
-    /// Executes that the searches run, at most; some five seconds on a core of 2020. The same number gives
+    /// The most executes that the searches run; some five seconds on a core of 2020. The same number gives
     /// the same schedule.
     int64_t work = 80'000'000;
     uint64_t seed = 0;
-    /// Where the four quick bounds leave a gap of at most this much, the fifth, which takes long for many
-    /// positions, is not computed.
+    /// If the four quick bounds leave at most this gap, the fifth is not computed: it takes long for many
+    /// positions.
     double small_gap = 0;
     /// States of the fifth bound times rows, of all positions together; fewer give a weaker bound sooner.
     size_t bound_work = 5'500'000;
@@ -38,7 +38,7 @@ struct PlanResult {
     double gap() const { return total > 0 ? (total - bound) / bound : 0; }
 };
 
-/// A schedule of a small total, with a bound that is proved: exact for a few positions, a search with the
+/// A schedule with a small total, and a proved bound: exact for a few positions, a search with the
 /// evaluator's contention for many (docs/chip.md).
 PlanResult plan_schedule(const ScheduleProblem& problem, const PlanOptions& options = {});
 

@@ -10,14 +10,13 @@
 /// device programs.
 namespace tessera::chip {
 
-/// Of the sequence of a problem.
+/// The limit on the positions of a problem's sequence.
 inline constexpr size_t kMostPositions = 100'000;
 
-/// Whom a full link serves while a preload and an execute run together.
+/// The side that a full link serves while a preload and an execute run together.
 enum class Share : uint8_t { kFair, kExecute, kPreload };
 
-/// A plan of an operator: one choice between time and space. Bytes are of SRAM in each core, times in
-/// cycles.
+/// A plan of an operator: one choice between time and space. Bytes are of SRAM in each core, times in cycles.
 struct Row {
     int64_t preload_bytes = 0;
     int64_t exec_bytes = 0;
@@ -55,7 +54,7 @@ struct ScheduleProblem {
     Share share = Share::kFair;
     std::vector<Operator> operators;
     std::vector<size_t> sequence;  ///< index into `operators` of each position; never empty
-    std::vector<Repeat> repeats;  ///< of the sequence: disjoint, increasing; what the file says, never needed
+    std::vector<Repeat> repeats;   ///< of the sequence: disjoint, increasing; from the file, never needed
 
     size_t size() const { return sequence.size(); }
     const Operator& at(size_t position) const { return operators[sequence[position]]; }

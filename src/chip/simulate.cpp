@@ -3,8 +3,8 @@
 //     execute i begins   after execute i - 1 and preload i have ended
 //     a preload begins   after the preload before it, and the executes before it in the program, have ended
 //
-// StepOrder says when each part of an execute may begin. Everything that takes time is an event. At one
-// moment, ends go before begins.
+// StepOrder decides when each part of an execute may begin. Everything that takes time is an event. At equal
+// times, ends go before begins.
 
 #include <algorithm>
 #include <optional>
@@ -20,7 +20,7 @@
 namespace tessera::chip {
 namespace {
 
-/// Of a time: events that are closer are one moment, which rounding has torn apart.
+/// Relative tolerance: closer events are simultaneous.
 constexpr double kOneMoment = 1e-12;
 
 class Simulator {
@@ -183,7 +183,7 @@ private:
         for (const PacketEngine::Landing& landing : engine_.landings()) {
             if (landing.is_more) {
                 ++preload_left_;
-                ++ends_known_;  // an end that was known is none
+                ++ends_known_;  // an end that was known is no longer
             } else if (landing.kind == TransferKind::kPreload) {
                 preload_end_ = std::max(preload_end_, landing.time);
                 if (--preload_left_ == 0) queue_.push(preload_end_, EventKind::kPreloadEnd, ends_known_);

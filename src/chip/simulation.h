@@ -50,7 +50,7 @@ struct SpaceRecord {
     double free = 0;
 };
 
-/// What a simulation keeps besides the spans of preloads and executes.
+/// The records of a simulation besides the spans of preloads and executes.
 enum class Recording : uint8_t {
     kEverything,  ///< packets, tiles and spaces
     kSpans,       ///< nothing: memory does not grow with the length of the run
@@ -66,7 +66,7 @@ struct Simulation {
 };
 
 /// Runs a device program event by event: packets hold links one after the other, cores compute one tile at a
-/// time, controllers share their rate between their ports. Nothing waits while what it needs is free.
+/// time, controllers share their rate between their ports. Everything begins as soon as its needs are free.
 /// @throws Error naming `where`, the operator and the cycle for a program that deadlocks or whose spaces do
 /// not fit, and for one without work
 Simulation simulate(const Chip& chip, const Network& network, const DeviceProgram& program,

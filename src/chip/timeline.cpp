@@ -3,8 +3,8 @@
 //     preloads   |--- 0 ---|-- 2 --|- 1 -|          one at a time, in their order, each from its slot on
 //     executes             |---- 0 ----|    |-- 1 --|-- 2 --|     one at a time, in the order of the sequence
 //
-// Speeds change only when a preload or an execute begins or ends, so time goes from event to event, and
-// nothing is lost but the rounding of doubles.
+// Speeds change only when a preload or an execute begins or ends, so time goes from event to event, exactly
+// but for the rounding of doubles.
 
 #include "chip/timeline.h"
 
@@ -19,9 +19,9 @@
 namespace tessera::chip {
 namespace {
 
-/// Of a preload or an execute: with less than this part left it is done.
+/// A preload or an execute is done if less than this part is left.
 constexpr double kDone = 1e-12;
-/// Cycles: an excess of SRAM that is shorter comes from rounding.
+/// An excess of SRAM for fewer cycles comes from rounding.
 constexpr double kNoTime = 1e-3;
 
 /// Cycles at a speed that may be 0.
@@ -56,7 +56,7 @@ public:
 private:
     size_t preload_position() const { return schedule_.order[preload_]; }
 
-    /// Begins the next preload if it may. @return whether it has ended at once
+    /// Begins the next preload if it may. @return true if it has ended at once
     bool begin_preload() {
         if (preload_left_ || preload_ == rows_.size() || schedule_.slots[preload_position()] > execute_)
             return false;
@@ -110,7 +110,7 @@ private:
     void add_memory() {
         struct Event {
             double time;
-            bool is_begin;  ///< at one moment, what ends goes first
+            bool is_begin;  ///< at equal times, ends go first
             int64_t change;
             size_t position;
             bool is_execute;

@@ -8,13 +8,13 @@
 
 namespace tessera::chip {
 
-/// Speeds of an execute and a preload that run together, of 1 when each is alone.
+/// Speeds of an execute and a preload that run together, relative to each alone.
 struct Speeds {
     double execute = 1;
     double preload = 1;
 };
 
-/// Of an execute with link share u and a preload with link share v: a u + b v <= 1 (docs/chip.md, rule 5).
+/// Speeds under link share u of an execute and v of a preload: a u + b v <= 1 (docs/chip.md, rule 5).
 inline Speeds speeds(Share share, double u, double v) {
     if (u + v <= 1) return {};
     const Speeds execute_first{1, (1 - u) / v}, preload_first{(1 - v) / u, 1};
@@ -36,7 +36,7 @@ struct Span {
     double end = 0;
 };
 
-/// SRAM held beyond the limit, from `cycle` on.
+/// SRAM that exceeds the limit, from `cycle` on.
 struct Excess {
     size_t position = 0;
     bool is_execute = false;  ///< otherwise the preload of the operator makes it
@@ -52,22 +52,21 @@ struct Timeline {
     double hbm_busy = 0;
     double link_busy = 0;
     double overlapped = 0;  ///< a preload and an execute run
-    double stalled = 0;     ///< of it: what a full link takes from the one that it slows down more
+    double stalled = 0;     ///< of it: the full link's cost to the one that it slows more
     double execute_only = 0;
     double preload_only = 0;
     int64_t sram_peak = 0;
     std::optional<Excess> excess;  ///< the first; none: the schedule is valid
 };
 
-/// The first reason why `schedule` is no program of the problem, SRAM aside; empty if it is one.
+/// The first reason why `schedule` is not a program of the problem, SRAM aside; empty if it is one.
 std::string form_fault(const ScheduleProblem& problem, const Schedule& schedule);
 
-/// Runs a schedule by the rules of docs/chip.md. The searches share no code with it and are
-/// checked by it.
+/// Runs a schedule by the rules of docs/chip.md. The searches share no code with it: it checks them.
 /// @pre form_fault(problem, schedule) is empty
 Timeline run_schedule(const ScheduleProblem& problem, const Schedule& schedule);
 
-/// The first reason why `schedule` is no valid one, SRAM included; empty if it is valid.
+/// The first reason why `schedule` is not valid, SRAM included; empty if it is.
 std::string schedule_fault(const ScheduleProblem& problem, const Schedule& schedule);
 
 }  // namespace tessera::chip

@@ -12,7 +12,7 @@
 
 namespace tessera::partition {
 
-/// What numbers on a core are for.
+/// The use of numbers on a core.
 struct NumbersKey {
     enum class Use : uint8_t {
         kValue,    ///< of the graph, from their making to their last use; `number` is that of the ChipValue
@@ -31,14 +31,14 @@ class ChipMemory {
 public:
     ChipMemory(const chip::ChipDescription& chip, std::string program);
 
-    /// The cycle of what follows, for errors.
+    /// Sets the cycle of the following calls, for errors.
     void set_time(double cycles) { now_ = cycles; }
     const HeldNumbers& at(int32_t core, const NumbersKey& key) const;
     /// @throws Error naming the core and the cycle if they do not fit
     void put(int32_t core, const NumbersKey& key, int64_t bits, const Elements& elements,
              const std::vector<double>& numbers);
     void drop(int32_t core, const NumbersKey& key, const Elements& elements);
-    /// All numbers of the key on all cores.
+    /// Drops all numbers of the key on all cores.
     void drop(const NumbersKey& key);
     std::vector<int64_t> peaks() const;  ///< bytes of each core
 
@@ -61,7 +61,7 @@ private:
     HeldNumbers nothing_;
 };
 
-/// The numbers in the HBM: constants when they are first asked for, and states.
+/// The numbers in the HBM: constants, loaded on first use, and states.
 class FarMemory {
 public:
     /// @pre both outlive this

@@ -10,7 +10,7 @@
 namespace tessera::partition {
 namespace {
 
-/// What a chip holds after the operator if it is cut there.
+/// The part of a chip if the operator is cut there, and the bytes that it holds afterwards.
 struct Cut {
     ChipPart part;
     HeldBytes holds;

@@ -9,24 +9,23 @@
 
 namespace tessera::partition {
 
-/// What one step of a model on a chip did.
+/// The result of one step of a model on a chip.
 struct ChipStep {
     std::vector<double> logits;  ///< behind the last token
     size_t operators = 0;
     double planned = 0;     ///< cycles by the plan
     double simulated = 0;   ///< cycles in the simulator
     int64_t sram_peak = 0;  ///< bytes of numbers on a core, at most
-    /// The largest distance of a logit from the interpreter's, over the range of these; 0 if it is not asked
-    /// for.
+    /// The largest distance of a logit from the interpreter's, over their range; 0 if it is not asked for.
     double distance = 0;
 };
 
 /// One sequence of a model on a chip, step by step: each is planned, simulated and executed with the numbers
-/// that the one before has left in the HBM.
+/// that the previous one has left in the HBM.
 class ChipSession {
 public:
     /// @param capacity tokens of the sequence, at most
-    /// @param compares whether the interpreter computes every step, too
+    /// @param compares the interpreter computes every step, too
     /// @pre all outlive this
     ChipSession(const import::ImportedModel& model, const chip::ChipDescription& chip, std::string where,
                 int64_t capacity, const chip::PlanOptions& options, bool compares);

@@ -22,19 +22,19 @@ struct Table {
     PlannedOperator planned;
 };
 
-/// The table format has four decimals.
+/// Rounds to the four decimals of the table format.
 double in_tables(double cycles) {
     return std::round(cycles * 1e4) / 1e4;
 }
 
-/// Whether nothing of `a` is worse than of `b`. On the link no worse means less traffic and less of it in the
-/// time that it takes.
+/// True if `a` is no worse than `b` in anything. On the link that means less traffic, and less of it in its
+/// time.
 bool is_no_worse(const chip::Row& a, const chip::Row& b) {
     return a.preload_bytes <= b.preload_bytes && a.exec_bytes <= b.exec_bytes && a.execute() <= b.execute() &&
            a.traffic() <= b.traffic() && a.link_in <= b.link_in && a.hbm <= b.hbm;
 }
 
-/// Keeps the rows that are not worse than another, the first of equal ones.
+/// Keeps the rows that no other row beats in everything, the first of equal ones.
 void keep_best_rows(Table& table) {
     std::vector<chip::Row> rows;
     std::vector<PlannedRow> planned;
@@ -107,10 +107,10 @@ public:
 
 private:
     static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    /// Relative, of sums in another order.
+    /// Relative tolerance for sums in another order.
     static constexpr double kSameEnergy = 1e-12;
 
-    /// A preload may not be less than what the HBM delivers, though cores without a tile could hold some.
+    /// A preload is at least what the HBM delivers, though cores without a tile could hold some of it.
     int64_t bytes_of(const PreloadPlan& preload) const { return std::max(preload.preload_bytes, least_); }
 
     PlannedRow planned_row(const ExecutePlan& execute, const PreloadPlan& preload) const {
@@ -119,7 +119,7 @@ private:
                 tiles * plans_.cost().vector_flops(execute.sizes)};
     }
 
-    /// The least of a plan with any of its preloads, within the room; infinite beyond `most`.
+    /// The least energy of a plan with any of its preloads, within the room; infinite beyond `most`.
     double picojoules(const ExecutePlan& plan, double most) const {
         if (plan.exec_bytes > room_) return kInfinity;
         const auto of = [&](const PreloadPlan& preload) {
@@ -135,7 +135,7 @@ private:
     double least_picojoules() const {
         double least = kInfinity;
         plans_.for_each([&](const ExecutePlan& plan) {
-            // Whether the grid has a place for it, and whether it can be executed, take longest to say.
+            // The checks for a place on the grid and for execution take longest, so they come last.
             const double own = picojoules(plan, least);
             if (own < least && plans_.fits(plan) && plans_.can_execute(plan)) least = own;
         });
@@ -176,7 +176,7 @@ private:
     Table table_;
 };
 
-/// Equal for operators that have the same table.
+/// A key that is equal for operators with the same table.
 std::string key_of(const ChipPart& part) {
     std::string key = print(part.op.bound.definition);
     for (const int64_t dim : part.op.bound.extents.dims) key += fmt::format(" {}", dim);
@@ -241,7 +241,7 @@ ChipTables chip_tables(const Workload& workload, const chip::ChipDescription& ch
                           ? TableMaker(part, chip, tables.problem.sram_bytes).make(choice)
                           : Table{tables.problem.operators[place->second], tables.operators[place->second]};
         table.rows.name = op.name;
-        table.planned.op = part.op;  // one with the same table has other values
+        table.planned.op = part.op;  // another one with the same table has other values
         const bool fits = std::any_of(table.rows.rows.begin(), table.rows.rows.end(),
                                       [&](const chip::Row& row) { return tables.problem.is_usable(row); });
         if (!fits) refuse_operator(part, chip, tables.problem.sram_bytes, where);

@@ -21,10 +21,10 @@ struct PlannedRow {
     double vector_flops = 0;
 };
 
-/// What stands behind the rows of an operator.
+/// The plans and properties of an operator in the tables.
 struct PlannedOperator {
     WorkOperator op;      ///< as one chip executes it
-    double exchange = 0;  ///< cycles that it waits for other chips
+    double exchange = 0;  ///< cycles of waiting for other chips
     std::vector<std::string> iterators;
     std::vector<int64_t> extents;  ///< on one chip
     std::vector<std::string> tensors;
@@ -37,10 +37,10 @@ struct PlannedOperator {
     std::vector<PlannedRow> rows;  ///< as those of the operator in the problem
 };
 
-/// What the rows of the tables are good for.
+/// The goal of the rows in the tables.
 enum class RowChoice : uint8_t {
     kTime,         ///< the fastest plan for each space
-    kLeastEnergy,  ///< of the plans that take the least energy of all, the fastest for each space
+    kLeastEnergy,  ///< of the plans with the least energy of all, the fastest for each space
 };
 
 struct ChipTables {
@@ -53,8 +53,7 @@ struct ChipTables {
 };
 
 /// The problem of scheduling a workload on a chip: for every operator its partition plans, as a front of time
-/// against execution space, each with its preloads (docs/chip-plan.md). Operators that are the same are
-/// planned once.
+/// against execution space, each with its preloads (docs/chip-plan.md). Equal operators are planned once.
 /// @throws Error naming an operator that has no plan within the SRAM, or naming `where` for rows of least
 /// energy on a chip without energies
 ChipTables chip_tables(const Workload& workload, const chip::ChipDescription& chip, const std::string& where,
@@ -66,9 +65,9 @@ struct StatedTables {
     std::vector<size_t> rows;  ///< of each position
 };
 
-/// @param where of the text that states them, the plan of position i in operators[i].plan
+/// @param where the text that states them, with the plan of position i in operators[i].plan
 /// @pre there is one for each position of the workload, and one chip
-/// @throws Error naming the place of what is no plan on this chip (PartitionPlans::execution_of, and parts
+/// @throws Error naming the place of an invalid plan for this chip (PartitionPlans::execution_of, and parts
 /// that no preload has)
 StatedTables stated_tables(const Workload& workload, const chip::ChipDescription& chip,
                            const std::vector<StatedPlan>& plans, const std::string& where);

@@ -19,12 +19,12 @@ using chip::Tile;
 using chip::Transfer;
 using chip::TransferKind;
 
-/// Takes the things with each key one after the other.
+/// Takes the items with each key one after the other.
 template <typename Key>
 class Unused {
 public:
     void add(const Key& key, size_t number) { numbers_.emplace(key, number); }
-    /// The first one that was not taken.
+    /// The first one that was not taken yet.
     std::optional<size_t> take(const Key& key) {
         const auto found = numbers_.lower_bound(key);
         if (found == numbers_.end() || found->first != key) return std::nullopt;
@@ -41,7 +41,7 @@ auto key_of(const Transfer& transfer) {
     return std::tuple(transfer.from, transfer.to, transfer.step, transfer.bytes);
 }
 
-/// What one operator of an edited program does, by its plan.
+/// Matches one operator of an edited program with the work of its plan.
 class OperatorEdits {
 public:
     OperatorEdits(const chip::ProgramOperator& made, const OperatorContents& contents, size_t position,

@@ -13,30 +13,30 @@
 
 namespace tessera::partition {
 
-/// A constant or a state in the HBM, of a repetition of its block.
+/// A constant or a state in the HBM, for one repetition of its block.
 struct FarTensor {
     ValueId value;
     int64_t repetition = 0;
     auto operator<=>(const FarTensor&) const = default;
 };
 
-/// A value that lies on the chip: an input of the step, or what an operator has made. The new contents of a
+/// A value that lies on the chip: an input of the step, or the result of an operator. The new contents of a
 /// state are one, too, as far as the step has made them.
 struct ChipValue {
     ValueId value;
     std::vector<int64_t> shape;
     int64_t bits = 0;     ///< of an element
     Homes homes;          ///< at the end
-    size_t last_use = 0;  ///< the last position that reads it; that behind the last one: an output
+    size_t last_use = 0;  ///< the last position that reads it; one past the end: an output
 };
 
-/// Where a tensor is: elements that no core has are in the HBM.
+/// The place of a tensor: elements that no core has are in the HBM.
 struct TensorPlace {
     std::optional<FarTensor> far;
     int32_t on_chip = -1;  ///< number of a ChipValue
 };
 
-/// Elements of a value that an update leaves alone: they become those of the new value, on their core.
+/// Elements of a value that an update leaves alone: they become elements of the new value, on their core.
 struct KeptElements {
     int32_t from = 0;  ///< numbers of values
     int32_t to = 0;
@@ -51,7 +51,7 @@ struct ExecutableOperator {
     std::vector<KeptElements> kept;  ///< of updates of values that have no place in the HBM
 };
 
-/// A device program that can be executed: it says what its transfers carry, and what its tiles compute.
+/// A device program that can be executed: it has the contents of its transfers, and the work of its tiles.
 struct ExecutableProgram {
     chip::DeviceProgram program;
     std::vector<ExecutableOperator> operators;  ///< of each position

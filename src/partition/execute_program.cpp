@@ -1,6 +1,5 @@
-// A tile reads operands that have been preloaded or sent, and values that lie on its own core. Its results
-// are added to the partial ones of the core when it ends, and lie there as values of the graph when they are
-// complete.
+// A tile reads operands that have been preloaded or sent, and values that lie on its own core. When it ends,
+// its results are added to the partial ones of the core. Complete results lie there as values of the graph.
 
 #include "partition/execute_program.h"
 
@@ -127,7 +126,7 @@ private:
 
     // Transfers.
 
-    /// What a core has of an operand: sent to it, or lying there.
+    /// The numbers of an operand on a core: sent to it, or lying there.
     std::vector<double> operand(size_t op, size_t tensor, int32_t on, const Elements& elements) {
         HeldNumbers all;
         for (const NumbersKey& key : {operand_key(op, tensor), value_key(from(op, tensor).on_chip)}) {
@@ -240,7 +239,7 @@ private:
         for (size_t t = 0; t < definition.definition.tensors.size(); ++t) {
             const std::vector<int64_t>& shape = definition.shape(static_cast<int>(t));
             const auto elements = static_cast<size_t>(element_count(shape));
-            // Sums begin with nothing, also those that are added to what was there.
+            // Sums begin with the identity, even if they are added to previous contents.
             operands.numbers.push_back(
                 {shape, std::vector<double>(elements, identity(definition.definition.monoid))});
             operands.held.emplace_back(elements, false);
@@ -309,7 +308,7 @@ private:
         }
     }
 
-    /// The complete elements lie on the core, in the room of the partial ones.
+    /// Stores the complete elements on the core, in the room of the partial ones.
     void keep(size_t op, int32_t on, const Piece& piece, const std::vector<double>& numbers) {
         memory_.drop(on, partial_key(op, piece.tensor), piece.elements);
         memory_.put(on, value_key(to(op, piece.tensor).on_chip), bits_of(op, piece.tensor), piece.elements,
@@ -318,7 +317,7 @@ private:
             not_stored_[piece.tensor] = unite(not_stored_[piece.tensor], piece.elements);
     }
 
-    /// Drops what has rotated: when the core has computed with it, and it has gone on.
+    /// Drops rotated parts when the core has computed with them, and they have been passed on.
     void release(size_t op, int32_t on, int64_t step) {
         const auto found = to_release_.find({op, on, step});
         if (found == to_release_.end() || shifts_left_[op][{on, step}] > 0) return;
@@ -342,7 +341,7 @@ private:
         for (const int32_t value : last_uses_[op]) memory_.drop(value_key(value));
     }
 
-    /// A result lies where it belongs, and new contents of a state are in the HBM.
+    /// Checks that a result is in its place, and that new contents of a state are in the HBM.
     void check_result(size_t op, size_t tensor) {
         const int32_t value = to(op, tensor).on_chip;
         if (value < 0) return;
@@ -381,7 +380,7 @@ private:
     std::map<std::pair<size_t, size_t>, PartialResults> running_;  ///< by position and tile
     /// Cores whose parts have arrived at a core, by position.
     std::map<std::pair<size_t, int32_t>, std::multiset<int32_t>> adders_;
-    /// Of each position: shifts of a step that have not left a core, and what is dropped behind them.
+    /// For each position: shifts of a step that have not left a core, and the parts to drop after them.
     std::vector<std::map<std::pair<int32_t, int64_t>, int64_t>> shifts_left_;
     std::map<std::tuple<size_t, int32_t, int64_t>, std::vector<Piece>> to_release_;
     std::map<size_t, Elements> not_stored_;        ///< new contents, by tensor of the running execute

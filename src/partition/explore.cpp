@@ -15,7 +15,7 @@
 namespace tessera::partition {
 namespace {
 
-/// Below it the search takes longer than a bound that is better is worth.
+/// For smaller gaps the search takes longer than a better bound is worth.
 constexpr double kSmallGapOfPoint = 1e-3;
 constexpr size_t kBoundWorkOfPoint = 1'000'000;
 constexpr const char* kFound =
@@ -83,7 +83,7 @@ chip::ChipDescription chip_of(const ExploreSpace& space, const PointPlace& place
     return chip::read_chip_table(changed, explored.file);
 }
 
-/// What was found at a point, for any design.
+/// The result at a point, for any design.
 struct PointFound {
     const ChipTables& tables;
     const chip::PlanResult& searched;

@@ -9,33 +9,33 @@
 
 namespace tessera::partition {
 
-/// How an operator is cut: iterator i into tiles of sizes[i] iterations, the last one may be smaller.
+/// The cut of an operator: iterator i into tiles of sizes[i] iterations; the last one may be smaller.
 using TileSizes = std::vector<int64_t>;
 
-/// Tiles along an iterator of this extent.
+/// The number of tiles along an iterator of this extent.
 constexpr int64_t tile_count(int64_t extent, int64_t size) {
     return (extent + size - 1) / size;
 }
 
-/// What the tiles of one operator touch, for any sizes, exactly.
+/// The elements that the tiles of one operator touch, for any sizes, exactly.
 ///
 /// The axes of a tensor fall into groups that share no iterator: W[n, k] has {n} and {k}, a paged cache
-/// K[page of b and s, s mod 16, g, e] has {b, s}, {g} and {e}. What a tile touches is the product of what it
-/// touches in each group. A group whose map is injective touches as many elements as the tile has iterations.
-/// Others are counted tile by tile, once for each size.
+/// K[page of b and s, s mod 16, g, e] has {b, s}, {g} and {e}. A tile touches the product of its elements in
+/// each group. A group whose map is injective touches as many elements as the tile has iterations. Others are
+/// counted tile by tile, once for each size.
 class Footprints {
 public:
     explicit Footprints(const facts::BoundDefinition& bound);
 
-    /// Distinct elements of the tensor that the tile with most of them touches.
+    /// The most distinct elements of the tensor that a tile touches.
     int64_t elements(size_t tensor, const TileSizes& sizes) const;
     /// The same in bytes.
     int64_t bytes(size_t tensor, const TileSizes& sizes) const;
-    /// Tiles that touch the same elements, at least: the cores that share what each holds.
+    /// The least number of tiles that touch the same elements: the cores that share what each holds.
     int64_t sharers(size_t tensor, const TileSizes& sizes) const;
     /// Distinct elements that all iterations touch, in bytes.
     int64_t touched_bytes(size_t tensor) const;
-    /// Whether the elements depend on this iterator.
+    /// True if the elements depend on this iterator.
     bool uses(size_t tensor, size_t iterator) const;
 
 private:

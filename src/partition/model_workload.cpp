@@ -16,7 +16,7 @@ constexpr int64_t kMostBatch = 65'536;
 constexpr int64_t kMostSequence = 1 << 20;
 constexpr int64_t kMostTokens = 1 << 24;  // of all sequences
 
-/// The step of a decoder, with every choice made.
+/// The step of a decoder, with all parameters set.
 struct DecoderShape {
     Phase phase;
     int64_t batch, sequence;
@@ -27,7 +27,7 @@ struct DecoderShape {
     int64_t rows() const { return phase == Phase::kTraining ? tokens() : batch; }  ///< that get logits
 };
 
-/// What the index inputs of the step hold. Tokens differ, so that each reads a row of its own.
+/// The contents of the step's index inputs. Tokens differ, so that each reads a row of its own.
 std::map<std::string, IndexContents> contents_of(const DecoderShape& shape) {
     const auto sum = [](ExprPtr a, int64_t b) { return apply(Function::kAdd, {std::move(a), number(b)}); };
     const auto times = [](ExprPtr a, int64_t b) { return apply(Function::kMul, {std::move(a), number(b)}); };

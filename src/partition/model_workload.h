@@ -9,7 +9,7 @@
 
 namespace tessera::partition {
 
-/// What a step of a decoder does.
+/// The kind of a decoder's step.
 enum class Phase : uint8_t {
     kDecode,   ///< every sequence gets one more token, behind the others
     kPrefill,  ///< every sequence is read as a whole; the last token of each gets logits, the cache is stored

@@ -84,14 +84,14 @@ private:
         if (auto parts = first_parts(rotating_, tiles_.size(), plan_.steps)) first_part_ = std::move(*parts);
         TESSERA_CHECK(!homes_ || !first_part_.empty(), "{} has a rotation_fault", op_.op.name);
     }
-    /// Of the j-th tile of a group.
+    /// The first part of the j-th tile of a group.
     int64_t first_part(size_t tensor, const TileGroup& group, size_t j) const {
         if (!rotates(tensor)) return 0;
         return first_part_.empty() ? static_cast<int64_t>(j) % plan_.steps : first_part_[group[j]];
     }
     /// The part that a tile has in a step.
     int64_t part_in(int64_t first, int64_t step) const { return (first + plan_.steps - step) % plan_.steps; }
-    /// What all tiles of a group touch in a part.
+    /// The elements that all tiles of a group touch in a part.
     Elements part_of(size_t tensor, const TileGroup& group, int64_t part) const {
         if (!homes_) return {};
         const PlacedTile& tile = tiles_[group[0]];
@@ -254,7 +254,7 @@ private:
                     add(TransferKind::kStore, home.core, {controller_of(home.core)}, 0, {{t, home.elements}});
     }
 
-    /// What an update folds into comes from the HBM, or from where it lies.
+    /// Gets the previous contents of an update from the HBM, or from the cores that hold them.
     void get_previous(int32_t on, const Piece& piece) {
         const Homes& homes = (*homes_)[piece.tensor];
         if (op_.op.places[piece.tensor] == Place::kHbm)
@@ -265,8 +265,8 @@ private:
                 {{piece.tensor, common(piece.elements, home.elements)}});
     }
 
-    /// A tile completes its results in the step that writes them, where no other step does, otherwise in the
-    /// last one.
+    /// A tile completes its results in the steps that write them, if no two steps write one element;
+    /// otherwise in the last step.
     void finish(size_t k, std::vector<Piece> pieces) {
         const auto steps = static_cast<size_t>(plan_.steps);
         TileContents* const tile = &made_.contents.tiles[k * steps];
@@ -291,8 +291,8 @@ private:
         }
     }
 
-    /// Notes that these results lie on a core. What a softmax makes once for several tiles is the first
-    /// one's.
+    /// Notes that these results lie on a core. Results that a softmax makes once for several tiles belong to
+    /// the first.
     std::vector<Piece> keep(int32_t on, std::vector<Piece> pieces) {
         for (Piece& piece : pieces) {
             Homes& homes = made_.results[piece.tensor];
@@ -319,7 +319,7 @@ private:
         for (const auto& [key, group] : sums) {
             const auto adders = static_cast<int64_t>(group.size());
             if (adders == 1) continue;
-            // Each element is added on one core, so there are no more of these than elements.
+            // Each element is added on one core, so there are no more adding cores than elements.
             const int64_t shares = std::min(adders, elements), added = tile_count(elements, shares);
             for (size_t a = 0; a < static_cast<size_t>(shares); ++a) {
                 for (size_t b = 1; b < group.size(); ++b)
@@ -331,7 +331,7 @@ private:
         }
     }
 
-    /// Elements of a result that no iteration reaches lie on the first core.
+    /// Puts the elements of a result that no iteration reaches on the first core.
     void keep_untouched() {
         for (const int result : bound_.definition.results()) {
             const auto t = static_cast<size_t>(result);

@@ -19,16 +19,16 @@
 //   partial results          (c - 1) / c of the tile's results, where c cores have parts of one sum
 //   new contents of a state  the tile's results on their way to the HBM
 //
-// On a grid what counts is the busiest link on their ways (partition/network_traffic.h).
+// On a grid the cost is that of the busiest link on their ways (partition/network_traffic.h).
 //
-// Space: footprints of operands, of a rotating one the part of a step (and a second one where no SRAM is
-// reserved for what arrives), and of results.
+// Space: footprints of operands, for a rotating one the part of a step (and a second one if no SRAM is
+// reserved for arriving data), and of results.
 
 namespace tessera::partition {
 namespace {
 
 constexpr int64_t kMostSteps = 4096;
-/// Beyond any chip; products of counts stay below 2^63.
+/// More than any chip has; products of counts stay below 2^63.
 constexpr int64_t kMostTiles = int64_t{1} << 31;
 
 void add_bytes(std::vector<double>& loads, const std::vector<double>& parts, int64_t bytes) {
@@ -39,8 +39,8 @@ double largest(const std::vector<double>& loads) {
     return *std::max_element(loads.begin(), loads.end());
 }
 
-/// Of cores that share an operand of which each gets one of `parts`, those with the same part lie so far
-/// apart along each axis. Along an axis where nobody shares it, that is the whole axis.
+/// Each of the cores that share an operand gets one of `parts`. The result is the distance along each axis of
+/// cores with the same part; the whole axis if the operand is not shared along it.
 Spread strides_of(const Spread& all, const Spread& sharing, int64_t parts) {
     Spread strides = all;
     for (size_t a = 0; a < all.size(); ++a) {
@@ -126,7 +126,7 @@ ExecutePlan PartitionPlans::plan_of(const TileSizes& sizes, int64_t steps, size_
     }
     TileSizes step = sizes;
     if (steps > 1) step[along] = tile_count(sizes[along], steps);
-    // Operands come in at the same time, and so do results go out: each waits for one latency.
+    // Operands come in at the same time, and so do results go out: each group waits for one latency.
     std::vector<double> fetched(traffic_.axes(), 0), rotated = fetched;
     int64_t fetch_hops = 0, rotation_hops = 0, result_bytes = 0, result_elements = 0, stored = 0;
     for (size_t t = 0; t < op_.places.size(); ++t) {
@@ -178,7 +178,7 @@ ExecutePlan PartitionPlans::plan_of(const TileSizes& sizes, int64_t steps, size_
     return plan;
 }
 
-/// Whether the steps are equal, and every rotating operand falls into equal parts with nothing in common.
+/// True if the steps are equal, and every rotating operand divides into equal parts that do not overlap.
 bool PartitionPlans::can_rotate(const TileSizes& sizes, int64_t steps, size_t along,
                                 uint32_t rotating) const {
     if (sizes[along] % steps != 0) return false;
@@ -193,7 +193,7 @@ bool PartitionPlans::can_rotate(const TileSizes& sizes, int64_t steps, size_t al
 
 void PartitionPlans::visit_rotations(const TileSizes& sizes,
                                      const std::function<void(const ExecutePlan&)>& visit) const {
-    // A plan without a place fits nowhere, whatever it takes.
+    // A plan without a place fits nowhere, whatever its costs.
     const std::vector<Spread> places =
         places_of(sizes).value_or(std::vector<Spread>(sizes.size(), traffic_.one_core()));
     visit(plan_of(sizes, 1, 0, 0, places));
@@ -286,7 +286,7 @@ ExecutePlan PartitionPlans::execution_of(const StatedPlan& stated, const std::st
 }
 
 std::vector<ExecutePlan> PartitionPlans::front(PlanCounts& counts, const Accept& accepts) const {
-    // The bytes of a plan that is better by nothing but sharing decide draws.
+    // Equally good plans are told apart by these bytes: fewer if more cores share.
     struct Candidate {
         ExecutePlan plan;
         int64_t preload_bytes;

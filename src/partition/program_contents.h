@@ -8,7 +8,7 @@
 #include "facts/bound_definition.h"
 #include "partition/elements.h"
 
-/// What the transfers and tiles of a device program move and compute: with it, the program can be executed.
+/// The data of the transfers and the work of the tiles of a device program, which make it executable.
 namespace tessera::partition {
 
 /// Elements of a tensor of an operator. Those of a transfer that reduces are partial results.
@@ -18,14 +18,14 @@ struct Piece {
     friend bool operator==(const Piece&, const Piece&) = default;
 };
 
-/// What a tile of the program does: it executes iterations, or adds the parts of a sum that cores have sent.
+/// The work of a tile: it executes iterations, or adds the parts of a sum that cores have sent.
 struct TileContents {
     facts::IterationBox box;       ///< iterations of this step; nothing if it adds
-    std::vector<Piece> finished;   ///< results that are complete behind it
+    std::vector<Piece> finished;   ///< results that are complete after it
     facts::IterationBox writing;   ///< iterations of the core that write these
     std::vector<int32_t> adders;   ///< other cores with parts of `finished`; empty: it does not add
-    std::vector<Piece> untouched;  ///< results that no iteration reaches, which it sets to what they are then
-    /// What rotates and is not needed behind this tile.
+    std::vector<Piece> untouched;  ///< results that no iteration reaches, which it sets to their final values
+    /// Rotating parts that are not needed after this tile.
     std::vector<Piece> released;
 };
 
@@ -39,14 +39,14 @@ struct OperatorContents {
     }
 };
 
-/// Where the elements of a value on the chip lie: each on one core.
+/// The place of elements of a value on the chip: each is on one core.
 struct Home {
     int32_t core = 0;
     Elements elements;
 };
 using Homes = std::vector<Home>;
 
-/// Whether results are added to what they were.
+/// True if results are added to their previous contents.
 inline bool folds_into_previous(const Definition& definition) {
     return definition.monoid != Monoid::kNone &&
            definition.tensors[static_cast<size_t>(definition.results().front())].role == Role::kUpdate;

@@ -10,7 +10,7 @@
 namespace tessera::partition {
 namespace {
 
-/// The iterators that decide what a tile touches of a tensor.
+/// The iterators that decide which elements of a tensor a tile touches.
 std::set<int> deciding_iterators(const facts::BoundDefinition& bound, size_t tensor) {
     std::set<int> used;
     for (const facts::Access& access : facts::accesses_of(bound.definition, static_cast<int>(tensor)))
@@ -24,7 +24,7 @@ std::vector<facts::Range> ranges_along(const std::set<int>& iterators, const fac
     return ranges;
 }
 
-/// Whether all tiles of each group need the same parts, which have nothing in common.
+/// The fault if tiles of a group need different parts, or parts overlap; empty if there is none.
 std::string fault_of_parts(const facts::BoundDefinition& bound, const ExecutePlan& plan, size_t tensor,
                            const std::vector<PlacedTile>& tiles, const std::vector<TileGroup>& groups) {
     const std::string& name = bound.tensor(static_cast<int>(tensor)).name;
@@ -48,7 +48,7 @@ std::string fault_of_parts(const facts::BoundDefinition& bound, const ExecutePla
     return {};
 }
 
-/// Whether results are complete and go where they belong though operands have gone on.
+/// The fault if results are incomplete or misplaced because operands have moved on; empty if there is none.
 std::string fault_of_results(const facts::BoundDefinition& bound, const ExecutePlan& plan) {
     const Definition& definition = bound.definition;
     const Iterator& along = definition.iterators[plan.along];

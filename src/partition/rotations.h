@@ -23,7 +23,7 @@ std::optional<std::vector<int64_t>> first_parts(const std::vector<std::vector<Ti
 /// The iterations of a step, in which the tile has this part.
 facts::IterationBox box_of_part(const PlacedTile& tile, const ExecutePlan& plan, int64_t part);
 
-/// Why what rotates in a plan is not where it is needed, though its size is right; empty if it is.
+/// The reason why rotating parts are not where a plan needs them, though sizes are right; empty if they are.
 ///
 /// The number of steps divides the numbers of tiles that share each operand. That is enough for costs, but
 /// rings of two operands may need a tile to begin with two different parts, parts may have elements in

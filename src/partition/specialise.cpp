@@ -12,7 +12,7 @@
 namespace tessera::partition {
 namespace {
 
-/// The expression with its children replaced by what `change` makes of them.
+/// The expression with each child replaced by the result of `change`.
 template <typename Change>
 ExprPtr with_changed_children(const ExprPtr& expr, const Change& change) {
     const auto all = [&](const std::vector<ExprPtr>& exprs) {
@@ -92,8 +92,8 @@ std::optional<size_t> only_iterator(const facts::BoundDefinition& bound, const E
     return only;
 }
 
-/// Whether an element into which nothing is folded is the same if no iteration reaches it: then it has no
-/// post-expression.
+/// True if an element into which nothing is folded is the same without the post-expression, as if no
+/// iteration reaches it.
 bool keeps_identity(const facts::BoundDefinition& bound) {
     const Definition& definition = bound.definition;
     if (!definition.post) return true;

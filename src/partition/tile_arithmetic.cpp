@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kNothingYet = -std::numeric_limits<double>::infinity();
 
-/// What a sum below one maximum counts below a larger one.
+/// The factor for a sum relative to one maximum, when a larger one replaces it.
 double weight_below(double own, double larger) {
     return own == kNothingYet ? 0 : std::exp(own - larger);
 }

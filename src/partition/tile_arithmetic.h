@@ -10,13 +10,13 @@
 #include "partition/held_numbers.h"
 #include "partition/program_contents.h"
 
-/// What a core computes of an operator: partial results of some iterations, which it folds together.
+/// A core's arithmetic for an operator: partial results of some iterations, which it folds together.
 namespace tessera::partition {
 
-/// Of each result of the definition, in their order, not rounded and without the post-expression.
+/// Partial results for each result of the definition, in order, not rounded and without the post-expression.
 using PartialResults = std::vector<HeldNumbers>;
 
-/// What an operator's tensors hold on a core.
+/// The contents of an operator's tensors on a core.
 struct TileOperands {
     std::vector<TensorData> numbers;  ///< of each tensor, whole; what is not held is 0
     HeldElements held;
@@ -32,7 +32,7 @@ public:
                            const std::string& where) const;
     void fold(PartialResults& into, const PartialResults& next) const;
     /// Elements of a result that are complete, rounded to its type.
-    /// @param before what they are folded into, in their order; empty: nothing
+    /// @param before the numbers that they are folded into, in their order; empty: none
     /// @pre iterations of the box write them, and they are among the partial ones
     std::vector<double> finish(const Piece& piece, const facts::IterationBox& box,
                                const PartialResults& complete, const std::vector<double>& before,
@@ -45,8 +45,7 @@ private:
 
     const facts::BoundDefinition& bound_;
     std::vector<int> results_;
-    /// Of a softmax: the element of the maxima to which an element of the sums and of the weighted sums
-    /// belongs.
+    /// For a softmax: the element of the maxima for each element of the sums and of the weighted sums.
     std::array<std::map<int64_t, int64_t>, 2> maximum_of_;
 };
 

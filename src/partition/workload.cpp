@@ -12,7 +12,7 @@
 namespace tessera::partition {
 namespace {
 
-constexpr size_t kMostPositions = 100'000;  // what `tessera chip schedule` reads
+constexpr size_t kMostPositions = 100'000;  // the most that `tessera chip schedule` reads
 
 int64_t bytes_of(const TensorType& type, const std::map<std::string, int64_t>& symbols) {
     int64_t elements = 1;
@@ -36,12 +36,12 @@ public:
     }
 
 private:
-    /// Where an operator reads it from.
+    /// True if an operator reads it from the HBM.
     bool is_hbm(ValueId value) const {
         const ValueKind kind = graph_[state_of(graph_, value)].kind;
         return kind == ValueKind::kConstant || (kind == ValueKind::kState && !facts_.makes_states);
     }
-    /// Where an operator puts it.
+    /// True if an operator stores it in the HBM.
     bool is_stored(ValueId value) const {
         return facts_.stores_states && graph_[state_of(graph_, value)].kind == ValueKind::kState;
     }
@@ -91,8 +91,8 @@ private:
         if (copies > 1) workload_.repeats.push_back({first, block.nodes.size(), copies});
     }
 
-    /// Values on the chip that are made before an operator and used behind it, at the operator where they are
-    /// largest. What a block carries, or reads from outside, lives through all of it.
+    /// The most bytes of values on the chip that are made before an operator and used behind it. A value that
+    /// a block carries, or reads from outside, lives through all of the block.
     int64_t carried_bytes() const {
         int64_t most = 0;
         for (const Block& block : graph_.blocks) {
