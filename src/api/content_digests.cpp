@@ -24,13 +24,13 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uint64_t kSmallBytes = uint64_t{1} << 20;
-/// What one thread hashes at a time. The digest depends on it.
+/// The bytes that one thread hashes at a time. The digest depends on it.
 constexpr size_t kPartBytes = size_t{16} << 20;
 /// Linux writes dirty pages out after 30 seconds (vm.dirty_expire_centisecs), and looks every 5.
 constexpr int64_t kSettledSeconds = 60;
 
-/// Those of linux/magic.h and of OpenZFS that renew the time of change with every write, those through
-/// mappings included: ext, XFS, Btrfs, F2FS, bcachefs, ZFS, and overlays, which pass it on.
+/// The file systems of linux/magic.h and of OpenZFS that renew the time of change with every write, even
+/// through mappings: ext, XFS, Btrfs, F2FS, bcachefs, ZFS, and overlays, which pass it on.
 constexpr std::array<uint32_t, 7> kTrusted = {0xEF53,     0x58465342, 0x9123683E, 0xF2F52010,
                                               0xCA451A4E, 0x2FC12FC1, 0x794C7630};
 
@@ -49,7 +49,7 @@ struct stat status_of(const fs::path& file) {
     return status;
 }
 
-/// Everything that changes with the contents, or with the file that has the name.
+/// The properties that change with the contents, or with the file that has the name.
 std::string state_of(const struct stat& status) {
     return fmt::format("{} {} {} {}.{:09} {}.{:09}", status.st_dev, status.st_ino, status.st_size,
                        status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec,
@@ -76,7 +76,7 @@ std::string digest_of(const MappedFile& file) {
 
 constexpr size_t kDigestDigits = 32;
 
-/// A line of the state, one of the digest.
+/// The entry has a line for the state, and one for the digest.
 std::optional<std::string> kept_digest(const fs::path& entry, const std::string& state) {
     std::error_code error;
     if (!fs::is_regular_file(entry, error)) return std::nullopt;
@@ -91,7 +91,7 @@ std::optional<std::string> kept_digest(const fs::path& entry, const std::string&
     }
 }
 
-/// Where nothing can be written, files are read again the next time.
+/// If nothing can be written, files are read again the next time.
 void keep_digest(const fs::path& entry, const std::string& state, const std::string& digest) {
     std::error_code error;
     fs::create_directories(entry.parent_path(), error);

@@ -27,10 +27,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Enough of the digest that two models of one user never meet.
+/// Enough digits of the digest that two models of one user never meet.
 constexpr size_t kDigits = 16;
 
-/// The files below a folder, in order. No model reads hidden ones, among which version control has copies.
+/// The files below a folder, in order, without hidden ones: models do not read them; version control does.
 std::vector<fs::path> files_below(const fs::path& folder) {
     std::vector<fs::path> files;
     std::error_code error;
@@ -56,14 +56,14 @@ std::string content_of(const fs::path& model, const OpenSettings& settings) {
         settings.models_directory.empty() ? fs::path() : settings.models_directory / kDigestsFolder);
     Hasher hasher;
     for (const fs::path& file : files) {
-        // What nobody may read cannot be part of a model either.
+        // Files that cannot be read cannot be part of a model either.
         const bool is_readable = ::access(file.c_str(), R_OK) == 0;
         hasher.field(file.string()).field(is_readable ? digests.digest(file) : "");
     }
     return hasher.hex();
 }
 
-/// The contexts that are compiled by default need no wish.
+/// Contexts that are compiled by default need no setting.
 std::optional<int64_t> wished_context(const OpenSettings& settings) {
     if (settings.context <= import::kDefaultContext) return std::nullopt;
     return settings.context;
@@ -86,7 +86,7 @@ KeptName kept_name(const fs::path& model, const OpenSettings& settings) {
     if (settings.embeddings) identity.field("embeddings");
     if (settings.search_effort != untouched.search_effort)
         identity.field("search_effort").field(fmt::to_string(settings.search_effort));
-    // With their names: q8_0 is a type of the cache and of quantised weights.
+    // With their names, as q8_0 is a type of the cache and of quantised weights.
     for (const auto& [name, value, usual] :
          {std::tuple("policy", settings.policy, untouched.policy),
           std::tuple("cache_type", settings.cache_type, untouched.cache_type),
@@ -110,7 +110,7 @@ KeptName kept_name(const fs::path& model, const OpenSettings& settings) {
     return name;
 }
 
-/// Artefacts of the same model as it was before are of no use to anyone.
+/// Removes artefacts of earlier versions of the same model.
 void remove_older(const fs::path& folder, const KeptName& kept) {
     std::error_code error;
     std::vector<fs::path> older;

@@ -21,15 +21,15 @@ struct StepPrediction {
     size_t specialisation = 0;             ///< of the plan
     std::vector<PredictedKernel> kernels;  ///< in the order of execution
 
-    /// Of the whole step; infinite where the time of a kernel is not known.
+    /// The time of the whole step; infinite if that of a kernel is not known.
     double seconds() const;
 };
 
-/// How long steps of an artefact take on a measured machine, by its file and nothing else.
+/// Predicts the times of an artefact's steps on a measured machine, from its file alone.
 class StepPredictor {
 public:
-    /// @throws Error if the artefact holds no graph or plan, or illegal ones, or nothing was measured of the
-    /// machine.
+    /// @throws Error if the artefact holds no graph or plan, or illegal ones, or the machine was not
+    /// measured.
     StepPredictor(const runtime::Artefact& artefact, const machine::Machine& machine);
 
     /// @pre some specialisation of the plan runs at these sizes

@@ -12,8 +12,8 @@
 namespace tessera::benchmark {
 namespace {
 
-/// Numbers of both signs, as F32 and BF16 about 0.01 and as F16 about 1: none is subnormal, which would be
-/// slow to add, and no two rows are alike. They are written, so that none of their pages is the system's page
+/// Fills with numbers of both signs, as F32 and BF16 about 0.01 and as F16 about 1: none is subnormal, which
+/// would be slow to add, and no two rows are alike. Writing them keeps the pages from being the system's page
 /// of zeros.
 void make_up(std::span<std::byte> state) {
     std::minstd_rand random(1);
@@ -24,7 +24,7 @@ void make_up(std::span<std::byte> state) {
     }
 }
 
-/// Who comes last to an exchange takes the least: the others wait for it. The ranks come to the same
+/// The last rank to reach an exchange takes the least time: the others wait for it. The ranks reach the same
 /// exchanges, in one order, from kernels that may differ.
 void take_least_exchanges(const std::vector<runtime::KernelTime>& other,
                           std::vector<runtime::KernelTime>& own) {
@@ -47,8 +47,7 @@ TimedModel::TimedModel(std::shared_ptr<const runtime::Artefact> artefact,
     runtime::LoadedProgram& program = model_.program();
     for (size_t rank = 0; rank < program.ranks(); ++rank)
         for (size_t i = 0; i < program.manifest().states.size(); ++i) make_up(program.state(i, rank));
-    // Different rows of the embedding, in no order that a cache could follow: a step of any kind begins with
-    // some of these.
+    // Different rows of the embedding, in an order that no cache follows: steps begin with some of these.
     tokens_.resize(static_cast<size_t>(model_.session().context()));
     for (size_t i = 0; i < tokens_.size(); ++i)
         tokens_[i] =

@@ -10,7 +10,7 @@
 
 namespace tessera::lowering {
 
-/// What the operators of a block read of each other's results, axis by axis: all that decides which nests of
+/// The reads of a block's operators of each other's results, axis by axis: all that decides which nests of
 /// them are legal, and which part of a producer one tile needs, by numbers instead of expressions.
 struct BlockLinks {
     /// An axis of a result, as one access reads it.
@@ -41,7 +41,7 @@ struct BlockLinks {
         const Node* node;
         std::vector<int64_t> largest;  ///< extents of the iterators, at the upper bounds of the symbols
         std::vector<int> extent;       ///< their numbers: extents of one number are equal for all symbols
-        std::vector<std::optional<End>> ends;  ///< by iterator: how a predicate ends a loop over it early
+        std::vector<std::optional<End>> ends;  ///< by iterator: the predicate's end of a loop over it
         std::vector<Result> results;
         std::vector<Access> accesses;
         bool is_reduction(int x) const {
@@ -56,7 +56,7 @@ struct BlockLinks {
     int find(std::string_view name) const;
 };
 
-/// Which results are views follows from the places in `input.specialisation`.
+/// The places in `input.specialisation` decide which results are views.
 BlockLinks block_links(const LoweringInput& input, const Block& block);
 
 }  // namespace tessera::lowering

@@ -13,7 +13,7 @@ namespace tessera::lowering {
 /// Names that are declared inside of one kernel.
 class Names {
 public:
-    /// One that has not been given yet. @param wanted an `iterator_identifier`, or a word of lowering's own
+    /// A name that was not given yet. @param wanted an `iterator_identifier`, or a word of lowering's own
     std::string fresh(const std::string& wanted);
 
 private:
@@ -32,9 +32,9 @@ struct LeafScope {
     Names& names;
 };
 
-/// The tensor is read as numbers that f32 does not hold; as indices they are exact.
+/// True if the tensor is read as numbers that f32 does not hold; as indices they are exact.
 bool reads_numbers_of_i32(const TensorDecl& tensor);
-/// Compiled code computes in f32: integers that it does not hold, and sums of them, would be rounded.
+/// Compiled code computes in f32, which would round large integers and their sums.
 /// @throws Error for a definition that needs them, or with results of a type that the kernel does not store.
 void check_types(const Node& node, const plan::MicroKernel& kernel);
 
@@ -42,7 +42,7 @@ void check_types(const Node& node, const plan::MicroKernel& kernel);
 movement::Body lower_identity(const LeafScope& scope);
 /// Applies the post-expression to the results in the ranges; nothing if there is none.
 movement::Body lower_post(const LeafScope& scope);
-/// Whether some elements of the results are written by no iteration, or only where the predicate holds.
+/// True if some elements of the results are written by no iteration, or only where the predicate holds.
 bool leaves_gaps(const Node& node, const Storage& storage);
 
 // ---- parts that leaves share
@@ -51,7 +51,7 @@ bool leaves_gaps(const Node& node, const Storage& storage);
 /// The iterator that a parameter names; -1 if it is not given.
 int iterator_parameter(const LeafScope& scope, const plan::Parameter& parameter);
 
-/// The same of the iterator of lanes. @throws Refused if there are several lanes and it is not given
+/// The same for the iterator of lanes. @throws Refused if there are several lanes and it is not given
 int iterator_of_lanes(const LeafScope& scope, const plan::Parameter& iterator, const plan::Parameter& lanes);
 
 /// Loops over some iterators of a leaf, outermost first: the others are set by the caller.

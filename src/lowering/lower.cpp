@@ -1,14 +1,14 @@
-// A kernel's nest becomes loops: each `x:8` a For over the root's iterator x, each producer at its place
-// computes the elements that the rest of the nest reads in one tile, each leaf is lowered by its
+// A kernel's nest becomes loops: each `x:8` is a For over the root's iterator x. Each producer at its place
+// computes the elements that the rest of the nest reads in one tile. Each leaf is lowered by its
 // micro-kernel.
 //
 //   x:8 y:1 { p[..]; r[..] }   ->   for x in 0..X by 8: for y in 0..Y: p on (region that r reads), r on
 //   (x..x+8, y)
 //
-// The loop `x:8@worker` starts at the worker's first tile and leaves out those of the others.
+// The loop `x:8@worker` starts at the worker's first tile and skips those of the others.
 //
-// A loop over a reduction of the root starts behind the identity of its results and ends before the
-// post-expression; if the workers divide the reduction, `r[combine]` in another kernel applies it.
+// A loop over a reduction of the root comes after the identity of its results and before the post-expression;
+// if the workers divide the reduction, `r[combine]` in another kernel applies it.
 #include "lowering/lower.h"
 
 #include <algorithm>
@@ -72,7 +72,7 @@ private:
         return movement::Index::variable(variable);
     }
 
-    /// A loop of a nest, while what it has inside is lowered.
+    /// A loop of a nest whose contents are being lowered.
     struct Level {
         movement::Variable variable;
         movement::Index begin, end;
@@ -175,7 +175,7 @@ private:
         const int64_t workers = storage_.input().plan.workers;
         const int64_t tile = tile_of(loop, range);
         level.is_divided = loop.is_divided() && workers > 1;
-        // Parts of workers begin at whole tiles, also behind the end.
+        // Parts of workers begin at whole tiles, even beyond the end.
         const int64_t grain = level.is_divided ? loop.tile : tile;
         const int64_t divisor = range.begin.divisor();
         const std::string name = movement::iterator_identifier(loop.iterator);
@@ -239,7 +239,7 @@ private:
             body = std::move(level->inside);
             const auto extent = (level->end - level->begin).as_constant();
             if (level->is_lone && !level->is_divided && extent && *extent > 0 && *extent <= level->step) {
-                append(outer, std::move(body));  // a loop of one trip is none
+                append(outer, std::move(body));  // a loop of one trip is left out
             } else {
                 outer.push_back(
                     {movement::For{level->variable, level->begin, level->end, level->step, std::move(body)}});
@@ -250,8 +250,8 @@ private:
         return body;
     }
 
-    /// Whether the loops over a nest's root may leave out iterations for which its predicate does not hold:
-    /// their elements are set already, are kept, or are never seen.
+    /// True if the loops over a nest's root may skip iterations for which its predicate does not hold: their
+    /// elements are set already, are kept, or are never seen.
     bool may_skip(const Node& node) const {
         if (&node == division_.parted()) return false;  // the combination reads all of the parts
         const Definition& definition = *node.definition();
@@ -279,8 +279,7 @@ private:
         return body;
     }
 
-    /// Gives a region to every tile that is made and read at this level: by a child of the nest, for another
-    /// one.
+    /// Gives a region to every tile that is made by one child of the nest and read by another.
     void set_tiles(const std::vector<const Node*>& nodes, const Ranges& ranges, const plan::Nest& nest) {
         const std::map<const Node*, Ranges> needed = required_ranges(nodes, ranges, storage_);
         for (const auto& child : nest.items) {

@@ -7,8 +7,8 @@
 #include "lowering/refusal.h"
 #include "lowering/storage.h"
 
-/// Which iterations of each operator of a kernel one tile needs: the backward propagation of a tile through
-/// the access maps (paper 000, 3.2.2, "Backward Extent"), symbolic in the loop variables.
+/// The iterations of each operator of a kernel that one tile needs: the backward propagation of a tile
+/// through the access maps (paper 000, 3.2.2, "Backward Extent"), symbolic in the loop variables.
 namespace tessera::lowering {
 
 using Ranges = std::vector<Range>;  ///< by iterator
@@ -16,9 +16,9 @@ using Ranges = std::vector<Range>;  ///< by iterator
 /// All iterations of a node.
 Ranges whole_ranges(const Node& node, const LoweringInput& input);
 
-/// Whether all values of an iterator are coordinates of the axis, whatever the symbols are. Where they are
-/// not, as at the end of a concatenation's first part, an operator that made what is read in a tile of the
-/// iterator would make elements that the axis does not have.
+/// True if all values of an iterator are coordinates of the axis, whatever the symbols are. If they are not,
+/// as at the end of a concatenation's first part, a producer computed in tiles of the iterator would make
+/// elements that the axis does not have.
 bool runs_inside(const movement::Index& iterator_extent, const movement::Index& axis_extent);
 
 struct NeededRanges {
@@ -30,7 +30,7 @@ struct NeededRanges {
 /// over `root_ranges`. A node that is read in another shape cannot be computed by tiles.
 NeededRanges needed_ranges(const std::vector<const Node*>& nodes, const Ranges& root_ranges,
                            Storage& storage);
-/// The same where lowering needs them. @throws Refused
+/// The same, when lowering needs them. @throws Refused
 std::map<const Node*, Ranges> required_ranges(const std::vector<const Node*>& nodes,
                                               const Ranges& root_ranges, Storage& storage);
 
@@ -47,8 +47,8 @@ std::vector<ExprPtr> conjuncts(const ExprPtr& where);
 std::vector<movement::Index> bounds_by_predicate(const Node& node, int x, const Ranges& ranges,
                                                  Storage& storage);
 
-/// Whether every reader of the node's results in the kernel executes only iterations for which the node's
-/// predicate holds too, so that elements where it does not hold are never seen.
+/// True if every reader of the node's results in the kernel executes only iterations for which the node's
+/// predicate holds too, so that elements without it are never seen.
 bool readers_imply_predicate(const Node& node, const std::vector<const Node*>& kernel,
                              const Storage& storage);
 

@@ -11,13 +11,12 @@
 #include "plan/constants.h"
 #include "plan/plan.h"
 
-/// Where the elements of the graph's values lie under a plan: layouts, views, in-place results and tiles
+/// Places of the elements of the graph's values under a plan: layouts, views, in-place results and tiles
 /// resolved to offsets into buffers.
 namespace tessera::lowering {
 
 /// Values begin <= x < end of one iterator or axis; `largest` bounds end - begin at compile time. All trips
-/// of the loops around it together run over 0 <= x < `covered`; nothing where a predicate may end them
-/// earlier.
+/// of the loops around it together run over 0 <= x < `covered`; empty if a predicate may end them earlier.
 struct Range {
     movement::Index begin, end;
     int64_t largest = 1;
@@ -33,7 +32,7 @@ struct LoweringInput {
     const plan::ConstantSection& constants;
     std::map<std::string, movement::Variable> symbols;  ///< bounds of the specialisation
     std::map<std::string, ValueId> values = {};         ///< of the graph, by name
-    std::vector<const Node*> producers = {};            ///< by value; null where no operator makes it
+    std::vector<const Node*> producers = {};            ///< by value; null if no operator makes it
 
     /// The number of the worker that runs the code.
     movement::Index worker() const {
@@ -60,18 +59,17 @@ public:
     Resolved resolve(ValueId value, std::vector<movement::Index> coordinates) const;
     ValueId base(ValueId value) const;
     bool is_tile(ValueId value) const;  ///< only tiles of it exist
-    /// The value whose storage this one takes over, view or not; itself if it takes over none.
+    /// The value whose storage this one takes over, view or not; itself if there is none.
     ValueId replaced(ValueId value) const;
     /// The element at these coordinates. The buffer becomes one of the kernel's.
     movement::Address locate(ValueId value, const std::vector<movement::Index>& coordinates, bool is_written);
-    /// The element in a worker's part of the value; without `worker`, in the part of the worker that runs the
-    /// kernel.
+    /// The element in a worker's part of the value; by default of the worker that runs the kernel.
     movement::Address locate_part(ValueId value, const std::vector<movement::Index>& coordinates,
                                   const std::optional<movement::Index>& worker);
     /// Extents of a value as Index.
     std::vector<movement::Index> extents(ValueId value) const;
 
-    /// From now on `locate` finds the value in the part that the worker running the kernel has folded.
+    /// Makes `locate` find the value in the part that the worker running the kernel has folded.
     void set_parted(ValueId value) { parted_.insert(value); }
     void set_tile(ValueId value, std::vector<Range> region) { tiles_[base(value)] = std::move(region); }
     const plan::TensorPlan& plan_of(ValueId value) const;
@@ -82,10 +80,10 @@ public:
 
 private:
     movement::ProgramBuffer describe(ValueId value) const;
-    /// The bytes of so many elements at the upper bounds of the symbols. @throws Error beyond
+    /// The bytes of this many elements at the upper bounds of the symbols. @throws Error beyond
     /// plan::kMostBytes.
     int64_t bytes_of(const movement::Index& elements, int64_t bits, const std::string& value) const;
-    /// Gives each worker its own copy, none of which shares a line with another.
+    /// Gives each worker its own copy; no two share a cache line.
     void copy_for_workers(movement::ProgramBuffer& buffer) const;
     // parts.cpp
     movement::ProgramBuffer describe_parts(ValueId value) const;
@@ -100,7 +98,7 @@ private:
     plan::TensorPlan given_;
 };
 
-/// Whether every element of both values lies at the same place: they are one, or made in place of one.
+/// True if every element of both values lies at the same place: they are one, or made in place of one.
 bool lie_alike(const Storage& storage, ValueId a, ValueId b);
 
 /// Offset of an element under a layout, and the number of elements of the whole (padding included).
@@ -108,7 +106,7 @@ movement::Index offset_of(const Layout& layout, const std::vector<movement::Inde
                           const std::vector<movement::Index>& coordinates);
 movement::Index stored_elements(const Layout& layout, const std::vector<movement::Index>& extents);
 
-/// An expression in iterators, dims and index operands at these values of the iterators.
+/// The value of an expression in iterators, dims and index operands at these values of the iterators.
 movement::Index to_index(const ExprPtr& expr, const Node& node, const std::vector<movement::Index>& iterators,
                          Storage& storage);
 /// Extents of a node's iterators.

@@ -23,7 +23,7 @@ public:
     }
 
 private:
-    /// Of an operator, on the level that is walked.
+    /// An operator's state on the level that is walked.
     struct Part {
         PartRanges ranges;
         std::vector<char> is_known;  ///< by iterator: a reader asks for this range
@@ -98,8 +98,8 @@ private:
                                           [&](int y) { return ranges[static_cast<size_t>(y)].largest == 1; });
     }
 
-    /// The part of each operator that the later ones need, if the last one runs over `of_root`: once all of
-    /// these have been asked, from the last one on.
+    /// Finds the part of each operator that the later ones need, from the last one on, which runs over
+    /// `of_root`.
     void require(const std::vector<int>& inside, const PartRanges& of_root) {
         ++level_;
         for (const int o : inside) {
@@ -147,7 +147,7 @@ private:
             if (const auto broken = broken_fold(*op(o).node, result.value, result.used, x)) fail(*broken);
     }
 
-    /// A result where its operator stands in the nest, for `broken_part`.
+    /// A result at the place of its operator in the nest, for `broken_part`.
     struct PlacedResult {
         const Tiling& tiling;
         int op;
@@ -208,7 +208,7 @@ private:
     int level_ = 0;            ///< number of the level that is walked, or of a check
     std::vector<int> all_;     ///< operators of the kernel
     std::vector<int> open_;    ///< loops around the current place
-    int stopped_ = 0;          ///< those of them that a predicate may end
+    int stopped_ = 0;          ///< the number of these that a predicate may end
     TiledKernel out_;
 };
 

@@ -18,7 +18,7 @@ using NumberedNest = nest::Nest<int, int>;
 struct PartRange {
     int loop = -1;        ///< in TiledKernel::loops; -1: all
     int64_t largest = 1;  ///< number of values, at most
-    int extent = -1;      ///< number of the extent that all trips together cover; -1: less, perhaps
+    int extent = -1;      ///< extent that all trips together cover; -1: perhaps less
     bool operator==(const PartRange&) const = default;
 };
 
@@ -36,7 +36,7 @@ struct TiledOperator {
     std::vector<int> loops;         ///< around it, outermost first
 };
 
-/// What a nest computes in one tile. Loops of one trip are left out.
+/// The parts of operators that a nest computes in one tile. Loops of one trip are left out.
 struct TiledKernel {
     std::vector<TiledLoop> loops;
     std::vector<TiledOperator> operators;  ///< in the order of execution
@@ -50,19 +50,19 @@ struct TiledKernel {
 NumberedNest without_lone_loops(const NumberedNest& nest, const std::vector<bool>& is_kept);
 
 /// Legality as a value: follows the tile backwards through the links (paper 000, 3.2.2, "Backward Extent"),
-/// and asks the rules that lowering asks, but for micro-kernels that find no strides. No result replaces an
-/// operand: a search places them before it is known what may.
+/// and checks lowering's rules, except for micro-kernels that find no strides. No result replaces an operand:
+/// at this point a search does not know which may.
 /// @param is_tile by operator: its results exist in tiles only
 TiledKernel tiled_kernel(const BlockLinks& links, const NumberedNest& nest, const std::vector<bool>& is_tile);
 
-/// Whether the trips of a loop have other values of an operator's iterator.
+/// True if an operator's iterator has other values in other trips of a loop.
 inline bool changes(const TiledKernel& kernel, int loop, const TiledOperator& op, int iterator) {
     int at = op.ranges[static_cast<size_t>(iterator)].loop;
     while (at >= 0 && at != loop) at = kernel.loops[static_cast<size_t>(at)].outer;
     return at >= 0;
 }
 
-/// Why the nest is illegal; nothing if it is legal.
+/// The reason why the nest is illegal; nothing if it is legal.
 std::optional<Refusal> why_illegal(const BlockLinks& links, const NumberedNest& nest,
                                    const std::vector<bool>& is_tile);
 

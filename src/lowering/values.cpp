@@ -11,7 +11,7 @@ namespace {
 
 bool is_index_expression(const ExprPtr& expr, const ValueScope& scope);
 
-/// A number other than 0, as far as the symbols are known.
+/// True for a number other than 0, as far as the symbols are known.
 bool is_constant_divisor(const ExprPtr& expr, const ValueScope& scope) {
     if (!iterators_in(expr).empty() || !reads_in({expr}).empty() || !is_index_expression(expr, scope))
         return false;
@@ -19,7 +19,7 @@ bool is_constant_divisor(const ExprPtr& expr, const ValueScope& scope) {
     return divisor && *divisor != 0;
 }
 
-/// Integers of iterators, dims and index operands: computed as Index, exactly.
+/// True for integers of iterators, dims and index operands, which are computed exactly as Index.
 bool is_index_expression(const ExprPtr& expr, const ValueScope& scope) {
     if (const auto* n = std::get_if<Number>(&expr->node)) return n->is_integer;
     if (std::holds_alternative<IteratorRef>(expr->node) || std::holds_alternative<DimRef>(expr->node))
@@ -48,7 +48,7 @@ bool is_index_expression(const ExprPtr& expr, const ValueScope& scope) {
                        [&](const ExprPtr& a) { return is_index_expression(a, scope); });
 }
 
-/// Whether the coordinate stays inside the axis for every iteration of the box, whatever the symbols are.
+/// True if the coordinate stays inside the axis for every iteration of the box, whatever the symbols are.
 bool is_inside(const ExprPtr& component, const movement::Index& extent, const ValueScope& scope) {
     const std::vector<movement::Index> extents = iterator_extents(scope.node, scope.storage.input());
     std::vector<movement::Index> variables;
@@ -81,7 +81,7 @@ void expect_64_bits(const movement::ValuePtr& value, const ExprPtr& expr, const 
         "write its constants as reals, such as 4.0, to compute it in f32");
 }
 
-/// Whether the value is computed in floats although all of it are integers.
+/// True if the value is computed in floats although all of its parts are integers.
 bool is_quotient_by_what_may_be_zero(const movement::ValueExpr& value) {
     const auto* call = std::get_if<movement::ApplyValue>(&value.node);
     return call && (call->function == Function::kFloorDiv || call->function == Function::kMod) &&
@@ -176,7 +176,7 @@ movement::ValuePtr to_value(const ExprPtr& expr, const ValueScope& scope) {
     movement::ValuePtr value = movement::apply_value(call.function, std::move(arguments));
     expect_64_bits(value, expr, scope.node);
     if (!is_quotient_by_what_may_be_zero(*value)) return value;
-    // Its zero is that of integers, without a sign.
+    // The sum has the zero of integers, without a sign.
     return movement::apply_value(Function::kAdd, {std::move(value), movement::number_value(0)});
 }
 

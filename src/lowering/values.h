@@ -22,14 +22,14 @@ struct ValueScope {
     movement::ValuePtr folded;               ///< the folded value in a post-expression
 };
 
-/// @throws Error if a tensor's lanes do not lie at one stride: the message says how the operator reads them.
+/// @throws Error naming the operator's way of reading if a tensor's lanes do not lie at one stride.
 movement::ValuePtr to_value(const ExprPtr& expr, const ValueScope& scope);
-/// Where result `tensor` is stored at these iterators; `lane_stride` is that of its lanes.
+/// The place of result `tensor` at these iterators; `lane_stride` is that of its lanes.
 movement::Store store_to(int tensor, movement::ValuePtr value, const ValueScope& scope);
-/// The element that a result has so far.
+/// The present element of a result.
 movement::ValuePtr load_result(int tensor, const ValueScope& scope);
 
-/// An address at lane 0, and how far apart the lanes lie.
+/// An address at lane 0, and the distance of the lanes.
 struct LaneAddress {
     movement::Address address;
     int64_t stride;
@@ -39,7 +39,7 @@ struct LaneAddress {
 LaneAddress split_lanes(const movement::Address& address, const Node& node, const std::string& what,
                         bool is_tile);
 
-/// Whether the value has lanes.
+/// True if the value has lanes.
 bool has_lanes(const movement::ValueExpr& value);
 
 }  // namespace tessera::lowering

@@ -21,7 +21,7 @@ bool is_one_iterator_an_axis(const std::vector<ExprPtr>& map) {
     return true;
 }
 
-/// Result axis a is iterator a: coordinates of the result are values of the iterators.
+/// True if result axis a is iterator a: coordinates of the result are values of the iterators.
 bool is_identity(const Definition& definition, const std::vector<ExprPtr>& map) {
     if (map.size() != definition.iterators.size()) return false;
     for (size_t axis = 0; axis < map.size(); ++axis) {
@@ -40,7 +40,7 @@ struct Interval {
     int64_t low, high;  ///< inclusive
 };
 
-/// The values of a component whose iterators have constant extents; nothing if they have not, or for other
+/// The values of a component whose iterators have constant extents; nothing for others, or for other
 /// operations.
 std::optional<Interval> interval(const Definition& definition, const ExprPtr& expr) {
     if (const auto value = constant(expr)) return Interval{*value, *value};
@@ -72,7 +72,7 @@ std::optional<Interval> interval(const Definition& definition, const ExprPtr& ex
     }
 }
 
-/// Whether a component stays below the extent of its axis for every iteration, whatever the dims are.
+/// True if a component stays below the extent of its axis for every iteration, whatever the dims are.
 bool is_inside(const Definition& definition, const ExprPtr& component, const ExprPtr& extent) {
     if (const auto* x = std::get_if<IteratorRef>(&component->node)) {
         if (same(definition.iterators[static_cast<size_t>(x->index)].extent, extent)) return true;
@@ -127,7 +127,7 @@ std::set<movement::Index> digits_of(const movement::Index& sum) {
     for (movement::Index::Term& digit : digits) digit.coefficient = std::abs(digit.coefficient);
     std::ranges::stable_sort(digits, {}, &movement::Index::Term::coefficient);
     std::set<movement::Index> atoms;
-    int64_t below = 0;  // the most that the smaller digits make together
+    int64_t below = 0;  // the most that the smaller digits can sum to
     for (const auto& [atom, weight] : digits) {
         if (weight <= below) return {};
         const movement::Index digit = movement::index_of({atom, 1});

@@ -54,8 +54,8 @@ private:
         if (cost.seconds < best_.seconds) best_ = std::move(cost);
     }
 
-    /// Whether the outermost loop gives each worker elements of its own of all results that other kernels
-    /// read.
+    /// True if the outermost loop divides the elements of all results that other kernels read among the
+    /// workers.
     bool does_divide_stores(const TiledKernel& tiled) const {
         return std::ranges::all_of(tiled.operators, [&](const TiledOperator& op) {
             const auto& results = block_.links.operators[static_cast<size_t>(op.op)].results;
@@ -67,7 +67,7 @@ private:
         });
     }
 
-    /// The parts of a reduction are those of the root alone.
+    /// Only the root may have parts of a reduction.
     bool stores_beside_root(const NumberedNest& kernel) const {
         const std::vector<int> all = kernel.operators();
         return std::ranges::any_of(

@@ -10,14 +10,14 @@
 
 namespace tessera::schedule {
 
-/// Whether an operator folds a part of its reduction in each trip of a loop of its own.
+/// True if an operator folds a part of its reduction in each trip of a loop of its own.
 bool is_folded_in_parts(const lowering::BlockLinks& links, const lowering::TiledKernel& kernel, size_t at);
 
-/// Which leaves have lowered in which parts of operators. Lowering tells it for a nest, and takes a thousand
-/// times as long as an evaluation; here parts of one kind share the answer. A part's kind is what strides and
-/// limits of micro-kernels depend on: which iterators are tiled, whether lanes fit into their tiles, and
+/// A memory of the leaves that lower in parts of operators. Lowering a nest to find out takes a thousand
+/// times as long as an evaluation, so parts of one kind share the answer. A part's kind holds what strides
+/// and limits of micro-kernels depend on: which iterators are tiled, whether lanes fit into their tiles, and
 /// which operands and results are tiles. Leaves of one family, which differ in register blocks alone, share
-/// it after several refusals. So a refusal may be too hasty; what was accepted is lowered in the end.
+/// it after several refusals. So a refusal may be too hasty; accepted leaves are lowered in the end.
 class LeafMemo {
 public:
     using Kind = std::vector<int64_t>;
@@ -26,11 +26,10 @@ public:
 
     explicit LeafMemo(const cost::Evaluator& evaluator) : evaluator_(evaluator) {}
 
-    /// What is known of a kind of parts.
+    /// The answers for a kind of parts.
     class OfKind;
     OfKind of(const Kind& kind) const;
-    /// @param is_of_all_tiles the refusal says so: the leaf's family is refused in all parts that differ in
-    /// tile sizes alone
+    /// @param is_of_all_tiles the leaf's family is refused in all parts that differ in tile sizes alone
     void refuse(const Kind& kind, int leaf, bool is_of_all_tiles = false);
     void accept(const Kind& kind, int leaf);
 

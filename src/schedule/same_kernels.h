@@ -11,21 +11,21 @@ struct BlockContext;
 struct SolvedKernel;
 struct KnownKernels;
 
-/// What the search knows of an operator beside its neighbours.
+/// The search's knowledge of an operator, apart from its neighbours.
 struct OperatorKind {
-    /// Equal for operators that lower alike and take as long: equal definitions but for names and for
-    /// constants of their arithmetic, on values of equal types that lie alike.
+    /// Equal for operators that lower alike and take as long: equal definitions, except for names and
+    /// constants of their arithmetic, on values with equal types and places.
     int number = 0;
     std::vector<int> storages = {};  ///< of Definition::tensors: equal numbers lie at one place
 };
 
-/// By operator; blocks with the same `known` have the same numbers. @pre the block has the leaves of its
+/// The kinds by operator; blocks with the same `known` share numbers. @pre the block has the leaves of its
 /// operators
 std::vector<OperatorKind> operator_kinds(const lowering::LoweringInput& input, const BlockContext& block,
                                          KnownKernels& known);
 
-/// A text that kernels share which lower alike and take as long: their operators are of the same kinds, and
-/// read each other's results in the same way. Layers that the graph repeats have such kernels, and chains of
+/// A key that is equal for kernels that lower alike and take as long: their operators are of the same kinds,
+/// and read each other's results in the same way. Repeated layers of a graph have such kernels, and chains of
 /// equal maps. @pre the block has kinds
 std::string kind_of(const BlockContext& block, const lowering::NumberedNest& kernel);
 

@@ -24,11 +24,10 @@ using lowering::NumberedNest;
 /// Weight of unvisited states. Savings are shares of the whole, mostly below a half.
 constexpr double kExploration = 0.2;
 
-/// Of structures that take about the same time the one with fewest actions is chosen: more of them must save
-/// more than this share.
+/// Structures within this share of the best time are about equal: the one with the fewest actions is chosen.
 constexpr double kWorthwhile = 0.999;
 
-/// A kernel whose bytes take longer than its operations: phi < P/W (paper 002, section II).
+/// Names a kernel whose bytes take longer than its operations: phi < P/W (paper 002, section II).
 std::string bound(const cost::Evaluation& cost) {
     const double moving = std::accumulate(cost.levels.begin(), cost.levels.end(), 0.0);
     if (moving <= cost.compute) return "";
@@ -43,7 +42,7 @@ bool is_within(const NumberedNest& kernel, const Operators& part) {
     return std::ranges::all_of(all, [&](int op) { return part.contains(op); });
 }
 
-/// The tree of one part: kernels of other operators stay.
+/// The tree of one part: kernels of other operators stay as they are.
 class TreeSearch {
 public:
     TreeSearch(const BlockContext& block, SolvedKernels& solved, const Operators& part)
@@ -64,7 +63,7 @@ public:
 
     const PartReport& report() const { return report_; }
 
-    /// By ascending time.
+    /// Structures by ascending time.
     std::vector<Structure> cheapest(size_t most) const {
         std::vector<const State*> states;
         for (const State& state : states_) states.push_back(&state);
@@ -79,7 +78,7 @@ private:
         Structure structure;
         std::vector<std::string> actions;  ///< from the root
         double seconds = 0;                ///< of the part
-        double best = 0;                   ///< of all states below that were evaluated, this one included
+        double best = 0;                   ///< of all evaluated states from here down
         int64_t visits = 1;
         bool is_expanded = false, is_exhausted = false;
         std::vector<Merge> untried;  ///< in reverse
@@ -133,7 +132,7 @@ private:
         }
     }
 
-    /// The actions that may save most come first: no merge saves more than both kernels take.
+    /// Actions are sorted by the most that they may save: no merge saves more than both kernels take.
     void expand(int at) {
         State& state = states_[static_cast<size_t>(at)];
         if (state.is_expanded) return;
@@ -149,7 +148,7 @@ private:
         for (const auto& [seconds, merge] : actions) state.untried.push_back(merge);
     }
 
-    /// Evaluates the next merge that has not been tried; nothing if none is left.
+    /// Evaluates the next untried merge; nothing if none is left.
     std::optional<int> try_next(int at) {
         while (!states_[static_cast<size_t>(at)].untried.empty()) {
             State& state = states_[static_cast<size_t>(at)];
@@ -257,7 +256,7 @@ public:
     }
 
 private:
-    /// Pairs of kernels that limits alone keep apart, where one kernel might be noticeably faster.
+    /// The number of kernel pairs that only limits keep apart, and that might be noticeably faster as one.
     int64_t left_apart() {
         std::set<std::pair<size_t, size_t>> within, pairs;
         for (const Merge& merge : merges(block_, structure_)) within.emplace(merge.kernel, merge.into);
@@ -270,8 +269,8 @@ private:
         return static_cast<int64_t>(pairs.size());
     }
 
-    /// The operators of kernels around the two that take most time of those that might be merged and were not
-    /// yet searched together in these kernels.
+    /// The operators around the slowest pair of kernels that might be merged, if they were not yet searched
+    /// together in these kernels.
     std::optional<Operators> next_part() {
         std::vector<std::pair<size_t, size_t>> edges;
         for (const Merge& merge : merges(block_, structure_))

@@ -16,7 +16,7 @@ namespace {
 using lowering::NumberedNest;
 using lowering::TiledKernel;
 
-/// Larger buffers must save more than estimates are wrong by.
+/// Larger buffers must save more than the error of estimates.
 constexpr double kAlike = 1.02;
 
 /// The share of its time that loops around a product must save.
@@ -32,7 +32,7 @@ public:
         for (const Variable& variable : variables_) variable.loop->tile = variable.sizes.back();
     }
 
-    /// The best choices, `most` of them if so many lower.
+    /// The best choices, `most` of them if that many lower.
     std::vector<SolvedKernel> run(size_t most) {
         std::vector<SolvedKernel> best_ones;
         if (!is_legal()) return best_ones;
@@ -93,7 +93,7 @@ private:
         found.seconds = kInfinite;
     }
 
-    /// Buffers that leave room for other data in the innermost cache are all small enough.
+    /// Ranks buffers that leave room for other data in the innermost cache as equally small.
     std::tuple<double, double, size_t, double> rank(const Found& found) const {
         return {std::max(found.cost.buffer_bytes, block_.evaluator.capacity(0) / 2), found.cost.calls,
                 found.loops, found.seconds};
@@ -116,8 +116,8 @@ private:
         return lowering::tiled_kernel(block_.links, nest_, is_tile_).is_legal();
     }
 
-    /// A loop that is illegal if all others have one trip stays so beside any others, whatever its tile: the
-    /// ranges of an operator only become smaller by more loops.
+    /// A loop that is illegal if all others have one trip stays so beside any others, whatever its tile: more
+    /// loops only make the ranges of an operator smaller.
     void leave_whole() {
         for (Variable& variable : variables_) {
             const int64_t whole = variable.sizes.back();
@@ -139,7 +139,7 @@ private:
         }
     }
 
-    /// From the largest tiles, or from those of one value in all loops over results.
+    /// Descends from the largest tiles, or from tiles of one value in all loops over results.
     void descend(bool from_largest) {
         for (const Variable& variable : variables_)
             variable.loop->tile = from_largest ? variable.sizes.back() : variable.sizes.front();
@@ -162,7 +162,7 @@ private:
         }
     }
 
-    /// Of the choices that take about the least time, the one of the best rank.
+    /// The choice of the best rank among those with about the least time.
     Found* best_by_rank() {
         Found* best = nullptr;
         for (auto& [sizes, found] : tried_) {
@@ -178,7 +178,7 @@ private:
     }
 
     /// Prices the choices that were left out beside faster ones, which have all been taken out since.
-    /// @return whether one can be computed
+    /// @return true if one can be computed
     bool price_the_rest() {
         for (auto& [sizes, found] : tried_) {
             if (found.is_taken_out) continue;
@@ -189,7 +189,7 @@ private:
         return least_ < kInfinite;
     }
 
-    /// Choices that differ in one size: they may take about as long and be of a better rank.
+    /// Tries choices that differ in one size: they may take about as long and have a better rank.
     void try_neighbours(const std::vector<int64_t>& sizes) {
         for (const Variable& variable : variables_) {
             for (size_t i = 0; i < sizes.size(); ++i) variables_[i].loop->tile = sizes[i];
@@ -211,7 +211,7 @@ private:
         return found->seconds;
     }
 
-    /// The nest that these sizes leave; null if it is illegal.
+    /// The nest for these sizes; null if it is illegal.
     const Found* tried(const std::vector<int64_t>& sizes) {
         const TiledKernel tiled = lowering::tiled_kernel(block_.links, nest_, is_tile_);
         const Found*& known = by_sizes_[sizes];
@@ -226,11 +226,11 @@ private:
         return known;
     }
 
-    /// By the leaves that compute fastest; infinite if it is far from the least.
+    /// Prices the fastest leaves; infinite if that is far from the least.
     void price(Found& found, const TiledKernel& tiled) {
         found.leaves.clear();
         found.seconds = kInfinite;
-        // A price that does not count calls of micro-kernels may be less than their time.
+        // A price without calls of micro-kernels may be less than their time.
         const double most = block_.evaluator.is_of_all_workers()
                                 ? kInfinite
                                 : kAlike * least_ * static_cast<double>(block_.evaluator.workers());
@@ -270,7 +270,7 @@ private:
         return false;
     }
 
-    /// Not asked again where each leaf has lowered in a part of this kind.
+    /// Known without lowering if each leaf has lowered in a part of this kind.
     std::optional<lowering::Refusal> why_not_lowered(const Found& found, const TiledKernel& tiled) {
         if (!block_.why_not_lowered) return std::nullopt;
         if (block_.illegal.contains(text(block_, found.nest))) return lowering::Refusal{};
@@ -288,8 +288,8 @@ private:
         return block_.links.operators[static_cast<size_t>(tiled.operators[at].op)].node->name;
     }
 
-    /// Remembers the leaf that the refusal holds for, whatever the others are; else those that do not lower
-    /// beside plain leaves of the others. @return false if all do
+    /// Remembers the leaf that the refusal blames, whatever the others are; else the leaves that do not lower
+    /// beside plain ones. @return false if all do
     bool learn_from(const Found& found, const TiledKernel& tiled, const lowering::Refusal& refusal) {
         for (size_t i = 0; refusal.is_of_all_tiles && i < found.leaves.size(); ++i) {
             if (name_of(tiled, i) != refusal.where) continue;
@@ -301,7 +301,7 @@ private:
         for (size_t i = 0; i < plain.size(); ++i)
             if (!is_folded_in_parts(block_.links, tiled, i))
                 plain[i] = block_.plain_leaves[static_cast<size_t>(tiled.operators[i].op)];
-        // Leaves that fold in parts have no plain ones beside them; they come first.
+        // Leaves that fold in parts come first: there are no plain ones to replace them.
         bool has_learned = false;
         const auto try_leaf = [&](size_t i) {
             std::vector<int> leaves = plain;
@@ -329,12 +329,12 @@ private:
     std::unordered_map<std::vector<int64_t>, const Found*, HashVector> by_sizes_;  ///< of the variables
 };
 
-/// The order of its loops decides what a kernel reads again, which matters where it waits for transfers.
+/// True if the kernel waits for transfers: then the order of its loops matters, which decides what is reread.
 bool waits(const SolvedKernel& kernel) {
     return kernel.cost.seconds > kAlike * (kernel.cost.compute + kernel.cost.stalls);
 }
 
-/// Each loop over results outermost in turn, of those that do not stand there.
+/// The orders with each other loop over results outermost.
 std::vector<NumberedNest> other_orders(const BlockContext& block, const NumberedNest& kernel) {
     const lowering::BlockLinks::Operator& root = block.links.operators[static_cast<size_t>(kernel.root())];
     std::vector<NumberedNest> orders;

@@ -11,25 +11,25 @@
 
 namespace tessera::schedule {
 
-/// The kernels of a search, each solved once, and those that are alike once together (same_kernels.h).
+/// The kernels of a search, each solved once; equal ones are solved together (same_kernels.h).
 class SolvedKernels {
 public:
-    /// Solves the kernels of the structure from which the search starts.
+    /// Solves the kernels of the initial structure.
     SolvedKernels(BlockContext& block, const TileOptions& options);
 
     /// Nothing if the kernel is illegal.
     const std::optional<SolvedKernel>& operator()(const lowering::NumberedNest& kernel);
     double seconds(const lowering::NumberedNest& kernel);
     double unfused_seconds() const { return unfused_seconds_; }
-    /// By which every kernel counts beyond its own time: a share of the barrier in front of it.
+    /// The time that every kernel adds to its own: a share of the barrier in front of it.
     double seconds_of_kernel() const;
 
-    /// Whether two kernels may become noticeably faster in one, alone or with further ones: none becomes
-    /// faster than computing its operators and reading what kernels never make.
+    /// True if two kernels may become noticeably faster as one, alone or with others. A kernel is never
+    /// faster than computing its operators and reading the values that no kernel makes.
     bool may_save(const lowering::NumberedNest& a, const lowering::NumberedNest& b);
 
-    // What this search would have done if no kernel had been known before it, so that no budget depends on
-    // what was searched earlier.
+    // The counts of this search as if no kernel had been known before it, so that no budget depends on
+    // earlier searches.
     int64_t work() const { return work_; }      ///< choices of tile sizes
     int64_t priced() const { return priced_; }  ///< operators in these choices
     int64_t count() const { return count_; }    ///< kernels, those that are alike once
