@@ -21,12 +21,12 @@ struct EngineSettings {
     int64_t context = 0;    ///< tokens of the longest sequence; 0: as many as the model allows
     int64_t sequences = 0;  ///< texts that are computed at one time; 0: as many as one step of the code takes
     int64_t cache_tokens = 0;  ///< that the cache holds of all texts together; 0: all at full length
-    /// Requests that wait for a place. While so many do, more are refused; what is submitted together is
-    /// taken whole, and computed in turns where it is more than that.
+    /// The most requests that wait for a place; beyond it, more are refused. Requests that are submitted
+    /// together are taken whole, and computed in turns if they exceed it.
     int64_t waiting = 64;
     int64_t prompt_chunk = 128;  ///< most tokens of prompts in one step
-    bool reuse_prefix = true;    ///< prompts that begin like an ended text are not read again
-    /// The result of a request does not depend on the others, on the chunks of its prompt, nor on the prefix
+    bool reuse_prefix = true;    ///< prompts that begin like an ended text reuse its beginning
+    /// The result of a request does not depend on the others, on the chunks of its prompt, or on the prefix
     /// that was reused. Every step is then computed by one specialisation; false: by the fastest for it,
     /// which may round otherwise.
     bool batch_invariant = true;
@@ -42,16 +42,16 @@ struct TokenProbability {
 struct TokenReport {
     TokenId id = 0;
     std::string bytes = {};  ///< that it adds to a text; may be part of a character
-    /// Of the first token of a prompt there is none.
+    /// Unset for the first token of a prompt.
     std::optional<double> log_probability = {};
     std::vector<TokenProbability> likeliest = {};  ///< the most probable first, ties by id
 };
 
-/// How a text ended.
+/// The end of a text.
 struct EngineEnd {
     StopReason reason = StopReason::kMaxTokens;
     bool is_late = false;        ///< interrupted by its deadline
-    std::optional<Error> fault;  ///< what failed
+    std::optional<Error> fault;  ///< the failure
     int64_t prompt_tokens = 0;   ///< all, computed or reused
     int64_t reused_tokens = 0;   ///< of the prompt, that were not computed
     int64_t generated_tokens = 0;
@@ -67,17 +67,17 @@ struct EngineRequest {
     std::vector<std::string> stop_strings = {};  ///< likewise; none may be empty
     std::optional<Grammar> grammar = {};         ///< GenerateOptions::grammar
     std::optional<std::chrono::steady_clock::time_point> deadline = {};
-    /// Reports of tokens with so many of the likeliest ones; unset: without probabilities.
+    /// Reports of tokens with this many of the likeliest ones; unset: without probabilities.
     std::optional<int64_t> likeliest = {};
-    /// Told every token of the prompt; the prompt is then computed in any case.
+    /// Called with every token of the prompt, which is then computed in any case.
     std::function<void(TokenReport)> on_prompt = {};
-    /// Told the embedding of the prompt once it is computed; only where ModelFile::embedding_width is not 0.
+    /// Called with the embedding of the prompt; only if ModelFile::embedding_width is not 0.
     std::function<void(std::vector<float>)> on_embedding = {};
     EmbedOptions embedding = {};  ///< of `on_embedding`
-    /// Told every token of the text, with the text that is certain by now, in whole characters. The last
+    /// Called with every token of the text, and the text that is now certain, in whole characters. The last
     /// call may bring text without a token.
     std::function<void(std::optional<TokenReport> token, std::string text)> on_text = {};
-    /// Told the token that ended the text (StopReason::kStopId), which is no part of it.
+    /// Called with the token that ended the text (StopReason::kStopId), which is not part of it.
     std::function<void(TokenReport)> on_stop_id = {};
     std::function<void(const EngineEnd&)> on_end = {};  ///< called once, last
 };
@@ -113,11 +113,11 @@ public:
     int64_t sequences() const;
     int64_t memory_bytes() const;  ///< cache and intermediate buffers
 
-    /// Takes all of the requests, or none if others fill the places and the queue. Of requests that wait,
-    /// those come first whose companions have the fewest places. @return their numbers; empty: refused.
-    /// @throws Error (kUsage) naming what of a request cannot be computed; then none is taken.
+    /// Takes all of the requests, or none if others fill the places and the queue. Of waiting requests, those
+    /// go first whose companions have the fewest places. @return their numbers; empty: refused.
+    /// @throws Error (kUsage) naming the part of a request that cannot be computed; then none is taken.
     std::vector<uint64_t> submit(std::vector<EngineRequest> requests);
-    /// Ends a request within one step. Nothing happens if it has ended.
+    /// Ends a request within one step. Does nothing if it has ended.
     void cancel(uint64_t number);
     EngineStatistics statistics() const;
 

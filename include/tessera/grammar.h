@@ -12,20 +12,20 @@ namespace grammar {
 struct Automaton;
 }
 
-/// The texts that may be generated. A value: copies share what was compiled.
+/// The texts that may be generated. A value: copies share the compiled form.
 class Grammar {
 public:
     /// Reads a grammar in llama.cpp's language (GBNF). `where` is named in errors.
     /// @throws Error with line and column if it is wrong, if a rule calls itself before it reads anything, or
     /// if it is too large
     static Grammar gbnf(std::string_view text, std::string_view where = "grammar");
-    /// JSON that a schema allows: docs/grammars.md says which keywords are followed.
-    /// @throws Error with the place in the schema for what is wrong or not supported
+    /// JSON that a schema allows: docs/grammars.md lists the supported keywords.
+    /// @throws Error with the place in the schema for anything wrong or not supported
     static Grammar json_schema(std::string_view text, std::string_view where = "schema");
     /// Any JSON object.
     static Grammar json_object();
 
-    /// Whether a whole text is one of the grammar's.
+    /// True if a whole text is one of the grammar's.
     bool accepts(std::string_view text) const;
 
     const std::shared_ptr<const grammar::Automaton>& automaton() const { return automaton_; }

@@ -5,7 +5,7 @@
 
 #include "tessera/error.h"
 
-/// What an artefact holds, as data.
+/// The contents of an artefact, as data.
 namespace tessera {
 
 struct InspectSettings {
@@ -25,10 +25,10 @@ struct InspectSettings {
 ///                kernel, times, seconds, compute_seconds, stall_seconds, barrier_seconds, levels: [{level,
 ///                bytes, seconds}], unknown}]}]}; null without `costs`
 ///
-/// Seconds of a kernel are those of one of its `times`; null where they are not known, for the reason in
-/// `unknown`. Costs of a machine that was not measured are roofs, and no predictions.
-/// @throws Error if the file is no artefact or is damaged; with `costs` also where nothing is known of the
-/// machine that it was compiled for.
+/// Seconds of a kernel are those of one of its `times`; null if they are not known, for the reason in
+/// `unknown`. Costs of a machine that was not measured are roofs, not predictions.
+/// @throws Error if the file is no artefact or is damaged; with `costs` also if the machine that it was
+/// compiled for is unknown.
 std::string inspect(const std::filesystem::path& artefact, const InspectSettings& settings = {});
 
 /// The plan as the text that CompileSettings::plan takes. @throws Error if the file is no artefact.

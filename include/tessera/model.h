@@ -25,7 +25,7 @@ struct BenchSettings;
 struct OpenSettings;
 
 struct ModelSettings {
-    /// Tokens of the longest sequence, for which memory is set aside; 0: as many as the model allows.
+    /// Tokens of the longest sequence, for which memory is reserved; 0: as many as the model allows.
     int64_t context = 0;
     int64_t chunk = 0;  ///< most tokens of one step; 0: as many as the code takes
 };
@@ -49,41 +49,41 @@ public:
     int64_t workers() const;  ///< threads of each rank: part of the compiled plan
     int64_t processes() const;  ///< among which the ranks are divided
     int64_t process() const;    ///< this one of them
-    /// The bytes of the first process, on all; nothing changes where there is one.
+    /// The bytes of the first process, on all; unchanged if there is only one.
     void take_from_first_process(std::span<std::byte> bytes) const;
     int64_t embedding_width() const;  ///< 0: compiled without CompileSettings::embeddings
-    bool has_tokenizer() const;       ///< without one there are ids, and no text
-    /// The options with nothing left open: what they do not say is as the model's files do.
+    bool has_tokenizer() const;       ///< without one there are only ids
+    /// The options, with the values of the model's files for those that are not set.
     /// @throws Error (kUsage) if these name a pooling that is not supported
     EmbedOptions decided(const EmbedOptions& options) const;
     std::string describe() const;  ///< "Qwen3-0.6B, policy default, cache bf16, 2 workers, for host"
-    /// Parts of its checkpoint that the artefact does not compute, or computes otherwise than the settings
-    /// say; to be shown to all who use the results.
+    /// Parts of the model's checkpoint that the artefact does not compute, or computes otherwise than the
+    /// settings say; to be shown to all users of the results.
     const std::vector<std::string>& warnings() const;
     void verify_weights() const;  ///< reads all weights. @throws Error if they are damaged
 
-    /// The memory that running takes: "weights 2.39 GB mapped, cache 28.7 kB per token x 512, ...".
+    /// The memory needed for running: "weights 2.39 GB mapped, cache 28.7 kB per token x 512, ...".
     /// @throws Error if the model does not allow the settings.
     std::string describe_memory(const ModelSettings& settings) const;
 
-    /// The ids of a prompt, with a BOS in front where the model expects one, and never an EOS behind. With
-    /// `special`, special tokens that the text spells, such as <|im_start|>, become their ids; otherwise
-    /// they are ordinary text.
+    /// The ids of a prompt, with a BOS in front if the model expects one, and never an EOS behind. With
+    /// `special`, special tokens that the text spells, such as <|im_start|>, become their ids; otherwise they
+    /// are ordinary text.
     /// @throws Error if the artefact has no tokenizer, or one that is not supported.
     std::vector<TokenId> encode(std::string_view prompt, bool special = false) const;
-    /// The ids of a text that is whole, as one to be embedded is: with all tokens that the model expects
-    /// around it, an EOS behind included. Special tokens that it spells are ordinary text. @throws as encode
+    /// The ids of a whole text, as for an embedding: with all tokens that the model expects around it, an EOS
+    /// behind included. Special tokens that it spells are ordinary text. @throws as encode
     std::vector<TokenId> encode_whole(std::string_view text) const;
     /// The text of ids, special tokens included. It may end inside a character.
     /// @throws Error as encode does, and for an id that the tokenizer does not have.
     std::string decode(std::span<const TokenId> ids) const;
 
     /// The options of sampling that the model's files state (`generation_config.json`, `general.sampling.*`
-    /// of a GGUF file): where they say how tokens are drawn, what they leave open is neutral, else it is as
-    /// in `otherwise`. @throws Error for files that cannot be read
+    /// of a GGUF file). If they state how tokens are drawn, the rest is neutral; else it is as in
+    /// `otherwise`. @throws Error for files that cannot be read
     SamplingOptions sampling(const SamplingOptions& otherwise = {}) const;
 
-    /// Whether the model says how conversations are written: those that follow instructions do.
+    /// True if the model has a template for conversations: those that follow instructions do.
     bool has_chat_template() const;
     /// The prompt of a conversation, as the model's own template writes it. Special tokens come from the
     /// template alone, whatever the messages spell.
@@ -91,13 +91,13 @@ public:
     /// if it refuses the conversation.
     std::vector<TokenId> encode_chat(std::span<const ChatMessage> messages,
                                      const ChatSettings& settings = {}) const;
-    /// How the answer to such a prompt is generated and read where it may call the functions of
+    /// The grammar and the reader of the answer to such a prompt, if it may call functions of
     /// `settings.tools`.
     /// @throws Error as encode_chat, of kind kUsage if the template has no known form of calls
     /// (docs/chat.md), and for functions and schemas that are wrong or not followed
     ToolAnswer tool_answer(std::span<const TokenId> prompt, const ToolChoice& choice,
                            const ChatSettings& settings) const;
-    /// Ends an answer in a conversation, besides the model's own ends of a text: for
+    /// Tokens that end an answer in a conversation, besides the model's own ends of a text: for
     /// GenerateOptions::stop_ids. @throws Error as encode_chat
     std::vector<TokenId> chat_ends(const ChatSettings& settings = {}) const;
 
@@ -121,10 +121,10 @@ struct WorkerStatistics {
 };
 
 /// A language model, ready to run. It can be moved but not copied. It must not be used by two threads at
-/// once. Several may be open, also of one file, whose weights are then in memory once.
+/// once. Several may be open; those of one file share its weights in memory.
 class Model {
 public:
-    /// Loads the code, and sets memory aside for the cache.
+    /// Loads the code, and reserves memory for the cache.
     /// @throws Error if the code needs instruction sets that this machine lacks, if the model does not allow
     /// the settings, or if it needs more memory than there is; from a path also as ModelFile does.
     explicit Model(ModelFile file, const ModelSettings& settings = {});
@@ -139,21 +139,21 @@ public:
 
     WorkerStatistics worker_statistics() const;
 
-    /// Continues a prompt, until the model ends it or an option does. A call remembers nothing of those
-    /// before, but for the keys and values that `reuse_prefix` saves. Without a tokenizer the text is empty.
+    /// Continues a prompt, until the model ends it or an option does. A call does not depend on earlier ones,
+    /// except for keys and values that `reuse_prefix` saves. Without a tokenizer the text is empty.
     /// @throws Error if an option is outside its range or needs a tokenizer that the artefact does not have,
     /// if the prompt is empty or does not fit into the context, or if an id is not of the vocabulary.
     Generation generate(std::span<const TokenId> prompt, const GenerateOptions& options = {});
     /// The same from text, as ModelFile::encode reads it. @throws Error as above and as encode does.
     Generation generate(std::string_view prompt, const GenerateOptions& options = {});
 
-    /// Calls `on_row` with the logits f32[vocabulary] after each of the ids, in order. A span lives during
+    /// Calls `on_row` with the logits f32[vocabulary] after each of the ids, in order. A span is valid during
     /// the call.
     /// @throws Error if there are no ids, they do not fit into the context, or one is not of the vocabulary.
     void logits(std::span<const TokenId> ids, const std::function<void(std::span<const float>)>& on_row);
 
     /// The embedding f32[ModelFile::embedding_width] of a text: its hidden states behind the last norm,
-    /// pooled. Unless one token's are taken, the logits of every token are computed beside them.
+    /// pooled. Unless the pooling takes one token, the logits of all tokens are computed as well.
     /// @throws Error as logits does, and of kind kUsage if the artefact was compiled without embeddings.
     std::vector<float> embed(std::span<const TokenId> ids, const EmbedOptions& options = {});
     /// The same from text, as ModelFile::encode_whole reads it. @throws Error as above and as encode does.

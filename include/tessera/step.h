@@ -14,27 +14,27 @@ struct TesseraStep {
     int64_t worker;            ///< number of the calling worker, 0 to workers - 1; all call the same entry
     void (*meet)(void* team);  ///< returns when all workers have called it; not called if there is one worker
     void* team;                ///< its argument
-    /// Where ranks compute a step together: `parts` holds a part of `part_bytes` for each rank, the caller's
-    /// own at its place; returns with those of all. Called by worker 0 of every rank, in one order.
+    /// For ranks that compute a step together: `parts` holds a part of `part_bytes` for each rank, the
+    /// caller's own at its place; returns with those of all. Called by worker 0 of every rank, in one order.
     void (*gather)(void* ranks, unsigned char* parts, int64_t part_bytes);
     void* ranks;  ///< its argument
-    /// Likewise: a part for each rank; returns with what each of them has for the caller.
+    /// Likewise: a part for each rank; returns with the part of each of them for the caller.
     void (*transpose)(void* ranks, unsigned char* parts, int64_t part_bytes);
-    /// Likewise: `rows` rows, in which the part of rank r lies from byte starts[r] to starts[r + 1], the
-    /// caller's own is there; returns with the parts of all.
+    /// Likewise: `rows` rows, in which the part of rank r lies from byte starts[r] to starts[r + 1]. The
+    /// caller's own is given; returns with the parts of all.
     void (*place)(void* ranks, unsigned char* whole, int64_t rows, const int64_t* starts);
-    int64_t rank;  ///< of the caller: where its part of a tensor begins follows from it
+    int64_t rank;  ///< of the caller: decides where its part of a tensor begins
 };
 
 /// One specialisation of the step. It accesses only memory to which `step` points, and keeps nothing between
 /// calls.
 using TesseraStepFunction = void (*)(const TesseraStep* step);
 
-/// What a worker tells at a mark.
+/// The event that a worker marks.
 enum TesseraMark : int64_t {
     kTesseraWaits = 0,      ///< it arrives at the barrier before a kernel
     kTesseraComputes = 1,   ///< it begins a kernel
-    kTesseraExchanges = 2,  ///< it begins to exchange what the kernel has made with the other ranks
+    kTesseraExchanges = 2,  ///< it begins to exchange the kernel's results with the other ranks
     kTesseraEnds = 3,       ///< it has done its part of the step
 };
 
@@ -46,6 +46,6 @@ struct TesseraMarkedStep {
     void* marks;
 };
 
-/// The same specialisation with marks, which computes the same: the name of its entry ends so.
+/// The same specialisation with marks, and with the same results: the suffix of its entry's name.
 inline constexpr const char* kTesseraMarkedSuffix = "_marked";
 using TesseraMarkedStepFunction = void (*)(const TesseraMarkedStep* step);

@@ -25,7 +25,7 @@ struct ContractBlocksTile {
     bool accumulate = false;  ///< start from C instead of 0
     int prefetch = 0;         ///< bytes by which lines of B are fetched ahead, but not by panels; 0: never
     int streams = 1;          ///< parts of n of which a block has a group each: 1, or `groups`
-    int panel_blocks = 0;     ///< for so many blocks of rows, or more, B is spread by panels; 0: never
+    int panel_blocks = 0;     ///< if there are this many blocks of rows, B is spread by panels; 0: never
 };
 
 /// No offset is added to the numbers of B, and none is computed.
@@ -68,7 +68,7 @@ template <class V, class A, class B, class Group, class I, int MR, int NR>
     }
 }
 
-/// products += B * A of one quad of k, B's numbers of `groups`; of terms, the high ones are summed apart.
+/// products += B * A of one quad of k, B's numbers of `groups`; for terms, the high ones are summed apart.
 template <class V, class A, class B, class Group, class I, int MR, int NR>
 [[gnu::always_inline]] inline void add_quads(I (&products)[MR][NR], [[maybe_unused]] I (&high)[MR][NR],
                                              const A& a, int64_t m, const B& b, Group group, int64_t quad) {
@@ -96,7 +96,7 @@ template <class V, class A, class B, class Group, class I, int MR, int NR>
     }
 }
 
-/// Whether A is read as bytes whose products are summed as shorts.
+/// True if A is read as bytes whose products are summed as shorts.
 template <class A, class B, class I>
 inline constexpr bool kMultipliesBytes = !kIsSplit<A> && !HasTerms<A> && kSumsBytes<I, B::kBits>;
 

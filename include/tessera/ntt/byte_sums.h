@@ -2,10 +2,10 @@
 
 #include "tessera/ntt/quads.h"
 
-// Quads for machines that multiply bytes but add just pairs of the products, as shorts that saturate
-// (VPMADDUBSW and no VPDPBUSD). Where the unsigned factor has few bits a short has room for the sums of
-// several quads, which then become an int32_t together: half the instructions of products of shorts
-// (split_quads.h), for signed factors of one byte.
+// Quads for machines that multiply bytes but add only pairs of the products, as shorts that saturate
+// (VPMADDUBSW and no VPDPBUSD). If the unsigned factor has few bits, a short has room for the sums of several
+// quads, which then become an int32_t together: half the instructions of products of shorts (split_quads.h),
+// for signed factors of one byte.
 //
 //     quad        k + 3      k + 2      k + 1      k        bytes
 //     sums      k + 3 and k + 2       k + 1 and k           shorts
@@ -24,12 +24,12 @@ concept DotsBytePairs = requires(I a) {
 
 namespace detail {
 
-/// Quads that a short has room for, the unsigned factor having so many bits and the signed one being any
-/// byte.
+/// The number of quads whose sums fit a short, if the unsigned factor has this many bits and the signed one
+/// is any byte.
 template <int Bits>
 inline constexpr int kQuadsInShorts = 32767 / (2 * 128 * ((1 << Bits) - 1));
 
-/// Whether products of quads are summed as shorts: several at a time, or it would save nothing.
+/// True if products of quads are summed as shorts: several at a time, or it would save nothing.
 template <AnyVector Q, int Bits, class R = RegisterIn<Q>>
 inline constexpr bool kSumsBytes =
     native::DotsBytePairs<R> && !native::DotsQuads<R> && (kQuadsInShorts<Bits> > 1);

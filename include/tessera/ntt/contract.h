@@ -24,7 +24,7 @@ struct ContractTile {
     int streams = 1;          ///< parts of n of which a block has a group each: 1, or `groups`
     bool dot = false;         ///< add pairs of k by dot_add; A is of pairs, and B is or they are made
     int partial_sums = 1;     ///< sums of each row and group, which take the steps of k in turns
-    int panel_blocks = 0;     ///< for so many blocks of rows, or more, B is widened by panels; 0: never
+    int panel_blocks = 0;     ///< if there are this many blocks of rows, B is widened by panels; 0: never
 };
 
 /// F32 of a panel of B that is widened on the stack: 256 KiB, of a second cache of 512.
@@ -34,20 +34,20 @@ inline constexpr int64_t kContractPanel = 65536;
 /// KiB, beside which a panel of B fits a second cache of 512.
 inline constexpr int64_t kContractWide = 32768;
 
-/// For so many of these rows K is cut to where they have room together: B is read, and widened or decoded,
-/// once for all of them.
+/// For at least this many of these rows, K is cut so that they have room together: B is read, and widened or
+/// decoded, once for all of them.
 inline constexpr int64_t kContractWideRows = 32;
 
 namespace detail {
 
-/// Neighbouring k that share a scale, in any encoding of weights, are as many or a divisor.
+/// In every encoding of weights, the number of neighbouring k that share a scale is this or a divisor.
 inline constexpr int64_t kLargestBlock = 256;
 
-/// Whether B comes in pairs of k.
+/// True if B comes in pairs of k.
 template <ContractTile Tile, class B>
 inline constexpr bool kIsPaired = LanePairsOperand<B, Vector<float, Tile.lanes>>;
 
-/// The lanes of one group at one step: as many of k as B gives at a time, of which the first `Depth` exist.
+/// The lanes of one group at one step: as many k as B gives at a time, of which the first `Depth` exist.
 template <ContractTile Tile, int Depth, class B, Extent Count>
 [[gnu::always_inline]] inline auto load_step(const B& b, int64_t group, int64_t step, Count count) {
     using V = Vector<float, Tile.lanes>;
@@ -103,8 +103,8 @@ template <bool Dot, int Depth, int MR, int NR, class V, class A>
     }
 }
 
-/// step(at, which of its turn) for begin <= at < end in order, Unroll of them in one turn of the loop, then
-/// Parts, a divisor, and the rest in turns of one; begin is a multiple of Unroll.
+/// Calls step(at, index in its turn) for begin <= at < end in order, Unroll of them in one turn of the loop,
+/// then Parts, a divisor, and the rest in turns of one; begin is a multiple of Unroll.
 template <int Unroll, int Parts = 1, class F>
 [[gnu::always_inline]] inline void for_steps(int64_t begin, int64_t end, F step) {
     int64_t at = begin;
@@ -193,15 +193,14 @@ template <ContractTile Tile, Extent M, Extent N, Extent Begin, Extent End, class
     }
 }
 
-/// The number of narrow rows that share the room for widened numbers, each with as many k as the others
-/// leave.
+/// The number of narrow rows that share the room for widened numbers: each has as many k as the others leave.
 template <Extent M>
 constexpr int64_t rows_together(M rows) {
     return rows < 1 ? 1 : rows < kContractWideRows ? int64_t{rows} : kContractWideRows;
 }
 
-/// contract of narrow rows: as many at a time as there is room for, with all of K if that leaves room for
-/// kContractWideRows, otherwise with as many k as do.
+/// contract for narrow rows: as many at a time as there is room for, with all of K if that leaves room for
+/// kContractWideRows, otherwise with as many k as leave it.
 template <ContractTile Tile, Extent M, Extent N, Extent K, class A, class B, class C>
 [[gnu::always_inline]] inline void contract_widened(M m_extent, N n_extent, K k_extent, A a, B b, C c) {
     float wide[kContractWide];
@@ -265,8 +264,8 @@ template <ContractTile Tile, int NR, Extent Count, class B>
     }
 }
 
-/// contract of many rows, each panel of B as F32: as many k at a time as there is room for, in whole blocks
-/// of whatever encoding.
+/// contract for many rows, each panel of B as F32: as many k at a time as there is room for, in whole blocks
+/// of any encoding.
 template <ContractTile Tile, Extent M, Extent N, class A, class B, class C>
 inline void contract_by_panels(M m_extent, N n_extent, int64_t k_extent, A a, B b, C c) {
     constexpr ContractTile kTile = [] {
@@ -294,12 +293,12 @@ inline void contract_by_panels(M m_extent, N n_extent, int64_t k_extent, A a, B 
 
 }  // namespace detail
 
-/// Whether rows of A are widened for all n.
+/// True if rows of A are widened for all n.
 template <ContractTile Tile, class A>
 inline constexpr bool kWidensRows = detail::kIsNarrow<A> && !Tile.dot;
 
-/// The operands of contract: pairs of A too if these are to be added by dot_add; a C that holds the sums
-/// between parts of K where K may be cut.
+/// The operands of contract: pairs of A too if these are added by dot_add; a C that holds the sums between
+/// parts of K if K may be cut.
 template <ContractTile Tile, class A, class B, class C, class V = Vector<float, Tile.lanes>>
 concept Contraction = ResultOperand<C, V> &&
                       (ResumableResultOperand<C, V> || (Tile.panel_blocks == 0 && !kWidensRows<Tile, A>)) &&
@@ -307,17 +306,17 @@ concept Contraction = ResultOperand<C, V> &&
                         (LanePairsOperand<B, V> || PairableLanes<B, V>)) ||
                        (!Tile.dot && RowsOperand<A, V> && (LanesOperand<B, V> || LanePairsOperand<B, V>)));
 
-/// C[m, n] (+)= sum_k A[m, k] * B[n, k] for m < M, n < N, k < K; every sum is formed in the order of k by one
+/// C[m, n] (+)= sum_k A[m, k] * B[n, k] for m < M, n < N, k < K. Every sum is formed in the order of k by one
 /// fused multiply-add after the other, so the result depends neither on the tile nor on how K is cut into
 /// accumulating calls (of pairs: at even k). With `dot` each pair is added by dot_add, the odd k before the
-/// even one; where B says where its k lie, two of them are laid into each other as they are read.
-/// `partial_sums` P > 1 take k = i, i + P, ... each (of pairs: pairs; of a rest that fills no turn: the first
-/// all), and the first then takes the others: in a block of few sums no addition waits for the one before,
-/// and the result depends on P and on how K is cut. Blocks of n are the outer loop: a panel of B (K x groups
-/// x L) stays in the nearest cache while the rows of A pass; with `streams` it has a group of each of as many
-/// parts of n. Nothing of C beyond N is touched, nor of B unless `b_padded`. Rows of f16 and bf16 are widened
-/// once for all n, as many at a time as there is room for (kContractWide). With `panel_blocks`, for that many
-/// blocks of rows of f32, it is B that is widened or decoded, a panel once for all of them.
+/// even one; if B has addresses of its k, two of them are interleaved as they are read. `partial_sums` P > 1
+/// take k = i, i + P, ... each (of pairs: pairs; the first takes all of a rest that fills no turn), and the
+/// first then adds the others: in a block of few sums no addition waits for the one before, and the result
+/// depends on P and on how K is cut. Blocks of n are the outer loop: a panel of B (K x groups x L) stays in
+/// the nearest cache while the rows of A pass; with `streams` it has a group of each of as many parts of n. C
+/// beyond N is not touched, nor B beyond N unless `b_padded`. Rows of f16 and bf16 are widened once for all
+/// n, as many at a time as there is room for (kContractWide). With `panel_blocks`, for that many blocks of
+/// rows of f32, B is widened or decoded instead, a panel once for all of them.
 template <ContractTile Tile, Extent M, Extent N, Extent K, class A, class B, class C>
 requires Contraction<Tile, A, B, C>
 inline void contract(M m_extent, N n_extent, K k_extent, A a, B b, C c) {

@@ -9,9 +9,9 @@
 #include "tessera/ntt/operands.h"
 #include "tessera/ntt/split_rows.h"
 
-// Contractions of int8 in blocks of k. Activations were rounded to int8 with a scale for each block, weights
-// are few bits with a scale, and perhaps an offset, for each block: within a block the sum is one of
-// integers, which dot products of bytes form exactly, and only one number for each block becomes a float.
+// Contractions of int8 in blocks of k. Activations were rounded to int8 with a scale for each block. Weights
+// are few bits with a scale, and perhaps an offset, for each block. So within a block the sum is one of
+// integers, which dot products of bytes form exactly; only one number for each block becomes a float.
 //
 //     k          0 ............ 31 32 ........... 63 64 ...
 //     A[m, k]    int8 * a_scale    int8 * a_scale
@@ -29,7 +29,7 @@ concept BlocksContraction = RowTermsOperand<A, V> && RowsOperand<AScale, V> && L
 
 namespace detail {
 
-/// Whether A is multiplied as shorts.
+/// True if A is multiplied as shorts.
 template <ContractBlocksTile Tile, class A, class B, class I = Vector<int32_t, Tile.lanes>>
 inline constexpr bool kSplitsRows = kSplitsQuads<I> && !kSumsBytes<I, B::kBits>;
 template <ContractBlocksTile Tile, class A, class B, class I>
@@ -43,7 +43,7 @@ template <class A>
 requires HasTerms<A>
 inline constexpr int64_t kLargestNumber<A> = int64_t{128} * (A::kRadix + 1);
 
-/// Whether A is multiplied as shorts by panels that are made of B.
+/// True if A is multiplied as shorts by panels that are made of B.
 template <ContractBlocksTile Tile, class A, class Coefficient>
 inline constexpr bool kFoldsPanels =
     Tile.panel_blocks > 0 && kFolds<Vector<float, Tile.lanes>, A, Coefficient>;
@@ -57,8 +57,8 @@ constexpr int64_t fitting_rows(int64_t blocks) {
                                                                          : sums;
 }
 
-/// The tile for rows that are too few for panels that are folded: the values of every block of k are live,
-/// too, so that there is room for fewer rows.
+/// The tile for too few rows for folded panels: the values of every block of k are live, too, so that there
+/// is room for fewer rows.
 constexpr ContractBlocksTile unfolded(ContractBlocksTile tile) {
     const int rows = tile.groups < 8 ? 8 / tile.groups : 1;
     tile.rows = tile.rows < rows ? tile.rows : rows;
@@ -66,8 +66,8 @@ constexpr ContractBlocksTile unfolded(ContractBlocksTile tile) {
     return tile;
 }
 
-/// The rows [first, first + rows), as many as have all derived values on the stack, a float of every block of
-/// k.
+/// The rows [first, first + rows), as many as have room on the stack for all derived values, a float for
+/// every block of k.
 template <ContractBlocksTile Tile, Extent M, Extent N, class A, class AScale, class B, class Coefficient,
           class Offset, class C>
 [[gnu::always_inline]] inline void contract_blocks_rows(int64_t first, M rows, N n_extent, int64_t blocks,
@@ -119,7 +119,7 @@ template <ContractBlocksTile Tile, Extent M, Extent N, class A, class AScale, cl
     }
 }
 
-/// The same, where the integers of a coefficient may be multiplied into B's numbers.
+/// The same, when the integers of a coefficient may be multiplied into B's numbers.
 template <ContractBlocksTile Tile, Extent M, Extent N, class A, class AScale, class B, class Coefficient,
           class Offset, class C>
 [[gnu::always_inline]] inline void contract_some_rows(int64_t first, M rows, N n_extent, int64_t blocks, A a,
@@ -168,7 +168,7 @@ inline void contract_blocks(M m_extent, N n_extent, K k_extent, A a, AScale a_sc
     static_assert(Tile.rows >= 1 && Tile.groups >= 1);
     static_assert(Tile.streams == 1 || (Tile.streams == Tile.groups && Tile.panel_blocks == 0));
     static_assert(Tile.block > 0 && Tile.block % 4 == 0 && Tile.a_block % Tile.block == 0);
-    // A number of B plus its start is at most so much.
+    // The most that a number of B plus its start can be.
     static_assert(int64_t{Tile.block} * detail::kLargestNumber<A> *
                       (255 + (Tile.zero < 0 ? -Tile.zero : Tile.zero) + B::kBias) <=
                   INT32_MAX);

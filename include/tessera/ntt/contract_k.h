@@ -41,8 +41,8 @@ struct DecodedK {
     }
 };
 
-/// Where a contraction with lanes along k finds an operand: the lanes of one group of k in one row. `count`
-/// is an Int<L> in whole groups; in the last, an int64_t, the lanes from `count` on must be 0.
+/// An operand of a contraction with lanes along k: gives the lanes of one group of k in one row. `count` is
+/// an Int<L> in whole groups; in the last, an int64_t, the lanes from `count` on must be 0.
 template <class X, class V>
 concept KLanesOperand = requires(const X& x, int64_t i, Int<lanes_v<V>> count) {
     { x.template load<V>(i, i, count) } -> std::same_as<V>;

@@ -60,7 +60,7 @@ constexpr T floor_div(T a, T b) {
     return static_cast<T>(a / b - (rest != 0 && (rest < 0) != (b < 0) ? 1 : 0));
 }
 
-/// What floor_div leaves, of the sign of b: `mod` of an access map.
+/// The remainder of floor_div, with the sign of b: `mod` of an access map.
 template <std::integral T>
 constexpr T floor_mod(T a, T b) {
     const T rest = a % b;

@@ -6,7 +6,7 @@
 
 namespace tessera::ntt::detail {
 
-/// Whether a step begins where the one before ends, as the compiler sees it.
+/// True if each step begins where the previous one ends, as far as types tell.
 template <class B, int64_t Numbers>
 inline constexpr bool kStepsFollow = false;
 template <class P, class StrideGroup, int64_t Numbers>
@@ -31,19 +31,19 @@ requires(Bytes > 0 && HasAddress<B>) class FetchLanes<Bytes, NR, L, B, Group> {
     using Number = Pointee<decltype(std::declval<const B&>().address(0, 0))>;
 
 public:
-    /// Far ahead each line is asked for twice, and each time by one of the vectors that share it: neighbours
-    /// in steps or in groups. In so many steps the compiler should see which of them fetch.
+    /// Far ahead, each line is requested twice (fetch_ahead), and each time by only one of the vectors that
+    /// share it: neighbours in steps or in groups. The compiler should see which of this many steps fetch.
     static constexpr int kTurn = [] {
         const int vectors = kLineBytes / (kNumbers * int{sizeof(Number)});
         if (Bytes < kFarAhead || vectors < 2) return 1;
         return vectors >= 4 && (NR >= 4 || kStepsFollow<B, kNumbers>) ? 4 : 2;
     }();
 
-    /// For the groups from `group` on, of n columns in all, and the k of [begin, end).
+    /// Prefetches for the groups from `group` on, of n columns in all, and the k of [begin, end).
     ///
-    /// A block of groups may read a piece of each of many rows that lie one after the other. Far ahead it
-    /// then asks for as much in the order of the addresses: with these the prefetchers of the hardware go
-    /// on, and more lines are on their way than a core could ask for by itself.
+    /// A block of groups may read a piece of each of many consecutive rows. Far ahead it then requests as
+    /// much in the order of the addresses: the hardware's prefetchers follow these, and more lines are on
+    /// their way than a core could request by itself.
     [[gnu::always_inline]] FetchLanes(const B& b, Group group, int64_t n, int64_t begin, int64_t end)
         : b_(b), group_(group) {
         if constexpr (std::same_as<Group, int64_t>) {
@@ -80,7 +80,7 @@ private:
     int64_t skew_step_ = 0;
 };
 
-/// Steps of pairs that are made of two k.
+/// For steps of pairs that are made of two k.
 template <int Bytes, int NR, int L, class B, class Group>
 requires(Bytes > 0) class FetchLanes<Bytes, NR, L, PairedLanes<B>, Group> {
 public:

@@ -30,7 +30,7 @@ constexpr Foldable<int{Fold}, Whole, Scale, Rest> foldable(Whole whole, Scale sc
     return {whole, scale, rest};
 }
 
-/// No integers: for `Fold` of k nothing but one number is added.
+/// No integers: each `Fold` of k adds one number.
 struct NoScale {};
 template <class Whole, int64_t Fold>
 constexpr Foldable<int{Fold}, Whole, NoScale, Whole> foldable(Whole whole, Int<Fold>) {
@@ -44,8 +44,8 @@ concept IsFoldable = requires {
     {std::integral_constant<int, Coefficient::kFold>{}};
 };
 
-/// Whether the integers of a coefficient are multiplied into B's numbers, where those go by panels: the
-/// machine multiplies shorts, and A's numbers with two bytes are such.
+/// True if the integers of a coefficient are multiplied into B's numbers, when those go by panels: the
+/// machine multiplies shorts, and A's numbers of two bytes fit them.
 template <class V, class A, class Coefficient>
 inline constexpr bool kFolds = false;
 template <class V, class A, class Coefficient>

@@ -29,8 +29,8 @@ template <class P>
     }
 }
 
-/// Asks for the line `Ahead` bytes behind `far`, and where that goes to the second cache also for the one
-/// that is read soon after `near`. They need not exist.
+/// Requests the line `Ahead` bytes behind `far`; if that goes to the second cache, also the one that is read
+/// soon after `near`. They need not exist.
 template <int64_t Ahead>
 [[gnu::always_inline]] inline void fetch_ahead(const char* far, const char* near) {
     if constexpr (Ahead >= kFarAhead) {
@@ -45,7 +45,7 @@ template <int64_t Ahead>
     fetch_ahead<Ahead>(at, at);
 }
 
-/// An operand that lies in memory: address(group, k) is where it reads.
+/// An operand in memory: address(group, k) is the place that it reads.
 template <class B>
 concept HasAddress = requires(const B& b, int64_t i) {
     b.address(i, i);
@@ -181,7 +181,7 @@ struct Decoded {
     }
 };
 
-/// B wherever it lies: address(group, k) points to the lanes n = group*L + i, which lie beside each other.
+/// B at any addresses: address(group, k) points to the lanes n = group*L + i, which are contiguous.
 template <class F>
 struct LanesAt {
     F address;
@@ -214,38 +214,38 @@ struct Result {
     }
 };
 
-/// Where a contraction with lanes along n finds A[m, k], in all lanes.
+/// An operand A of a contraction with lanes along n: gives A[m, k] in all lanes.
 template <class A, class V>
 concept RowsOperand = requires(const A& a, int64_t i) {
     { a.template load<V>(i, i) } -> std::same_as<V>;
 };
 
-/// Where it finds B: the lanes of one group at one k. `count` is the number of valid lanes: an Int<L> in
+/// An operand B: gives the lanes of one group at one k. `count` is the number of valid lanes: an Int<L> in
 /// whole groups, an int64_t in the last one.
 template <class B, class V>
 concept LanesOperand = requires(const B& b, int64_t i, Int<lanes_v<V>> count) {
     { b.template load<V>(i, i, count) } -> std::same_as<V>;
 };
 
-/// The same for two k at a time.
+/// As above, for two k at a time.
 template <class B, class V>
 concept LanePairsOperand = requires(const B& b, int64_t i, Int<lanes_v<V>> count) {
     { b.template load_pairs<V>(i, i, count) } -> std::same_as<PairsOf<V>>;
 };
-/// An A that gives two k at a time, too.
+/// An A that also gives two k at a time.
 template <class A, class V>
 concept RowPairsOperand = requires(const A& a, int64_t i) {
     { a.template load_pair<V>(i, i, Int<2>{}) } -> std::same_as<PairsOf<V>>;
 };
 
-/// Where a contraction of quads finds B: the quads of one group, with kBias added to every number of kBits.
+/// Operand B of a contraction of quads: gives those of one group, with kBias added to every kBits number.
 template <class B, class V>
 concept LaneQuadsOperand = requires(const B& b, int64_t i) {
     { b.template load_quads<V>(i, i) } -> std::same_as<QuadsOf<V>>;
     {std::integral_constant<int, B::kBias>{}};
     {std::integral_constant<int, B::kBits>{}};
 };
-/// And an A of signed bytes: one quad in all lanes, or one after the other.
+/// An A of signed bytes: gives one quad in all lanes, or one after the other.
 template <class A, class V>
 concept RowQuadsOperand = requires(const A& a, int64_t i) {
     { a.template load_quad<V>(i, i) } -> std::same_as<QuadsOf<V>>;
@@ -270,15 +270,15 @@ template <class A, class V>
 concept RowTermsOperand = RowQuadsOperand<A, V> ||
     (detail::HasTerms<A>&& RowQuadsOperand<decltype(A::low), V>);
 
-/// Where a contraction puts its sums: `start` gives the start of accumulation, `finish` takes the sums of the
-/// lanes of one group in one row. `count` as in LanesOperand.
+/// The result of a contraction: `start` gives the start of accumulation, `finish` takes the sums of the lanes
+/// of one group in one row. `count` as in LanesOperand.
 template <class C, class V>
 concept ResultOperand = requires(const C& c, int64_t i, V v) {
     { c.template start<V>(i, i, i) } -> std::same_as<V>;
     c.template finish<V>(i, i, v, i);
 };
 
-/// One whose sums may be formed in parts: `resume` gives the sums that `finish` took.
+/// A result whose sums may be formed in parts: `resume` gives the sums that `finish` took.
 template <class C, class V>
 concept ResumableResultOperand = ResultOperand<C, V> && requires(const C& c, int64_t i) {
     { c.template resume<V>(i, i, i) } -> std::same_as<V>;

@@ -4,9 +4,9 @@
 #include "tessera/ntt/load_bits.h"
 #include "tessera/ntt/storage.h"
 
-// Quads of bytes: a lane of 32 bits holds the numbers of four consecutive k, as the dot products of int8 read
-// them. One factor is of unsigned bytes, the other of signed ones; signed numbers become unsigned ones when a
-// constant is added, which the caller takes out of the sum again.
+// Quads of bytes: a lane of 32 bits holds the numbers of four consecutive k, as dot products of int8 read
+// them. One factor has unsigned bytes, the other signed ones. A constant makes signed numbers unsigned; the
+// caller takes it out of the sum again.
 //
 //     lane      31 ......... 24 23 ......... 16 15 .......... 8 7 ........... 0
 //               number k + 3    number k + 2    number k + 1    number k          k % 4 == 0
@@ -33,7 +33,7 @@ constexpr int32_t four_times(int byte) {
 
 }  // namespace detail
 
-/// Where quads are loaded from: bytes, or packed bits.
+/// A pointer from which quads are loaded: to bytes, or packed bits.
 template <class P>
 concept QuadPointer = BitPointer<P> || detail::kIsOneOf<detail::Pointee<P>, int8_t, uint8_t>;
 
@@ -55,7 +55,7 @@ template <int Bits, int Slot, class Words>
     return (words & kLower) | (words << (Slot - Bits) & kLower << Slot);
 }
 
-/// The same as native::spread_quads, on any machine: eight numbers are B whole bytes, whose halves, quarters
+/// The same as native::spread_quads, on any machine: eight numbers are B whole bytes. Their halves, quarters
 /// and eighths move to the bottom of those of a word.
 template <class Q, int B>
 [[gnu::always_inline]] inline Q spread_quads(const uint8_t* p) {
@@ -101,7 +101,7 @@ requires std::same_as<Element<Q>, int32_t>
         } else {
             __builtin_memcpy(&quads.bits, p, sizeof quads.bits);
         }
-        // In two's complement the sign bit turned over adds half of the range.
+        // In two's complement, flipping the sign bit adds half of the range.
         if constexpr (kBias != 0) quads = quads ^ detail::four_times(kBias);
         return quads;
     }
@@ -115,7 +115,7 @@ concept DotsShorts = requires(Shorts a) {
     { native::dot_shorts(a, a) } -> std::same_as<I>;
 };
 
-/// Machines that add them to a sum, too.
+/// Machines that also add them to a sum.
 template <class Shorts, class I>
 concept AddsDotsOfShorts = requires(I sum, Shorts a) {
     { native::add_dot_shorts(sum, a, a) } -> std::same_as<I>;

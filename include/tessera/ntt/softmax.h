@@ -30,7 +30,7 @@ constexpr SoftmaxState<StoredExtent<SI>, StoredExtent<SG>> softmax_state(float* 
 
 namespace detail {
 
-/// How the weights lie when they are multiplied with the values.
+/// The form of the weights in the product with the values.
 enum class SoftmaxWeights { kF32, kRounded, kBF16 };
 
 /// Stores the valid lanes as the nearest bf16; numbers below 2^-126 may become 0.
@@ -76,9 +76,9 @@ struct Rescaled {
     }
 };
 
-/// Updates M of `rows` rows by their scores. origin[i]: what to subtract from the scores of row i; scale[i]
-/// becomes e^(M - origin), M as it was, by which L and A have to be scaled. No row waits for another. Whether
-/// a score is -inf.
+/// Updates M of `rows` rows by their scores. origin[i] is to be subtracted from the scores of row i. scale[i]
+/// becomes e^(old M - origin), the factor for L and A. No row waits for another. Returns true if any score is
+/// -inf.
 template <int L, Extent R, Extent S>
 inline bool softmax_maxima(R rows, S s_extent, const float* scores, int64_t stride, float* maximum,
                            float* scale, float* origin) {
@@ -105,8 +105,8 @@ inline bool softmax_maxima(R rows, S s_extent, const float* scores, int64_t stri
     return fold_min(least) == kMasked;
 }
 
-/// Turns the scores of `rows` rows into weights e^(P - origin) and updates L. The weights lie where the
-/// scores did, as bf16 at the beginning of their rows with kBF16, and do not wait for the latency of a scale.
+/// Turns the scores of `rows` rows into weights e^(P - origin) and updates L. The weights replace the scores,
+/// as bf16 at the beginning of their rows with kBF16, and do not wait for the latency of a scale.
 template <int L, SoftmaxWeights Weights, Extent R, Extent S>
 inline void softmax_weights(R rows, S s_extent, float* scores, int64_t stride, float* sum, const float* scale,
                             const float* origin) {
@@ -129,11 +129,11 @@ inline void softmax_weights(R rows, S s_extent, float* scores, int64_t stride, f
     }
 }
 
-/// Whether all values V[s, d] are numbers. 0 times anything else is NaN.
+/// True if all values V[s, d] are finite. 0 times any other is NaN.
 template <int L, Extent S, Extent D, class Values>
 [[gnu::noinline]] bool are_finite(S s_extent, D d_extent, Values values) {
     using V = Vector<float, L>;
-    constexpr int64_t kSums = 4;  // that do not wait for each other
+    constexpr int64_t kSums = 4;  // independent ones
     V sums[kSums];
     for (V& sum : sums) sum = broadcast<V>(0.0f);
     for_groups<L>(d_extent, [&](int64_t d, auto count) {
@@ -149,8 +149,8 @@ template <int L, Extent S, Extent D, class Values>
     return all(zero == zero);
 }
 
-/// What softmax_weights and the product with the values do, where 0 times a value would not be 0: what has
-/// the score -inf is left out.
+/// Does the work of softmax_weights and the product with the values where 0 times a value would not be 0:
+/// positions with the score -inf are left out.
 template <int L, SoftmaxWeights Weights, Extent R, Extent S, Extent D, class Values, class Value>
 [[gnu::noinline, gnu::cold]] void add_executed(R rows, S s_extent, D d_extent, float* scores, int64_t stride,
                                                float* sum, const float* scale, const float* origin,
@@ -181,8 +181,8 @@ template <int L, SoftmaxWeights Weights, Extent R, Extent S, Extent D, class Val
 /// Turns the scores of all rows into weights, some rows after the other, and calls add(rows, weights, value,
 /// scale) for each part: the number of rows, their weights as an A, their rows of A in the state, and the
 /// factors by which these have to be scaled before the weighted values are added. The scales wait on the
-/// stack; only a large or unknown number of rows is cut, at `MostRows`. Where a score is -inf and a value is
-/// no number these are added here.
+/// stack; only a large or unknown number of rows is cut, at `MostRows`. If a score is -inf and a value is not
+/// finite, these are added here.
 template <int L, SoftmaxWeights Weights, int64_t MostRows, Extent I, Extent S, Extent D, Extent SP,
           class Values, class SI, class SG, class F>
 [[gnu::always_inline]] inline void for_weights(I i_extent, S s_extent, D d_extent, float* scores,
@@ -241,11 +241,11 @@ inline void softmax_init(I i_extent, D d_extent, SoftmaxState<SI, SG> state) {
 
 /// Adds one tile of scores P[i, s], i < I, s < S, and its values V[s, d], d < D, to the state:
 ///     m' = max(M, max_s P),  (L, A) = (L, A) * e^(M - m') + sum_s e^(P[s] - m') * (1, V[s]),  M = m'.
-/// Masked scores are -inf, and their values are nothing, be they infinite or NaN; a row in which everything
+/// Masked scores are -inf, and their values are ignored, be they infinite or NaN; a row in which everything
 /// was masked so far stays (-inf, 0, 0). P[i, s] is at scores + i*stride_score + s and is overwritten by the
-/// weights. `values` has n = d and k = s, in any type. A is scaled while it is loaded into the
-/// accumulators of `Tile`. The values are multiplied by the nearest `Weight`, float or bf16; L adds the
-/// unrounded weights. With `dot` of the tile it is bf16, and so are the values.
+/// weights. `values` has n = d and k = s, in any type. A is scaled while it is loaded into the accumulators
+/// of `Tile`. The values are multiplied by the nearest `Weight`, float or bf16; L adds the unrounded weights.
+/// With `dot` of the tile, it and the values are bf16.
 template <ContractTile Tile, class Weight = float, Extent I, Extent S, Extent D, Extent SP, class Values,
           class SI, class SG>
 requires LanesOperand<Values, Vector<float, Tile.lanes>>

@@ -19,11 +19,11 @@ struct SplitQuads {
 
 namespace detail {
 
-/// Whether dot_add of quads is made of products of shorts.
+/// True if dot_add of quads is made of products of shorts.
 template <AnyVector Q, class R = RegisterIn<Q>>
 inline constexpr bool kSplitsQuads = native::DotsShorts<ShortsIn<R>, R> && !native::DotsQuads<R>;
 
-/// Whether dot products of shorts are added to a sum by one operation.
+/// True if one operation adds dot products of shorts to a sum.
 template <AnyVector Q, class R = RegisterIn<Q>>
 inline constexpr bool kAddsSplitDots = native::AddsDotsOfShorts<ShortsIn<R>, R>;
 
@@ -50,7 +50,7 @@ template <int Radix, AnyVector Q>
         a, b);
 }
 
-/// Machines that bring the even and the odd ones of numbers of B bits into the shorts of registers R.
+/// Machines that load numbers of B bits as even and odd shorts into registers R.
 template <class R, int B>
 concept LoadsSplitBits = requires(const uint8_t* p, R& odd) {
     { native::load_split(p, std::integral_constant<int, B>{}, odd) } -> std::same_as<R>;

@@ -33,10 +33,10 @@ private:
 template <class A>
 inline constexpr bool kIsSplit = std::same_as<A, SplitRows>;
 
-/// Terms of this radix exceed a short only where the high one is -128.
+/// Terms of this radix exceed a short only if the high one is -128.
 inline constexpr int kLargestSplitRadix = 256;
 
-/// Whether all numbers of A are shorts, whatever their bytes.
+/// True if all numbers of A are shorts, whatever their bytes.
 template <class A>
 inline constexpr bool kTermsAreShorts = 128 * (A::kRadix + 1) <= 32768;
 
@@ -60,7 +60,7 @@ template <class Q>
     }
 }
 
-/// One vector of quads from A[m, k] on; true unless a number of it is no short.
+/// One vector of quads from A[m, k] on; true unless a number of it exceeds a short.
 template <class Q, class A>
 [[gnu::always_inline]] inline bool split_some(const A& a, int64_t m, int64_t k, int32_t* out) {
     SplitQuads<Q> split;
@@ -83,7 +83,7 @@ template <class Q, class A>
 }
 
 /// Writes the quads [begin, begin + quads) of the rows [first, first + rows) of A to `out`; false, and out
-/// undefined, if a number is no short.
+/// undefined, if a number exceeds a short.
 template <class A>
 [[gnu::always_inline]] inline bool split_rows(const A& a, int64_t first, int64_t rows, int64_t begin,
                                               int64_t quads, int32_t* out) {

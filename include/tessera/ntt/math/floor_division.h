@@ -2,9 +2,9 @@
 
 #include "tessera/ntt/arithmetic.h"
 
-// Division of floats towards minus infinity, and what remains, as `//` and `%` of numbers in other languages.
-// The remainder of two floats is a float, so it is found exactly, by long division with digits of some 20
-// bits:
+// Division of floats towards minus infinity, and its remainder, as `//` and `%` of numbers in other
+// languages. The remainder of two floats is a float, so it is found exactly, by long division with digits of
+// some 20 bits:
 //
 //     7e20 mod 3:    7e20 - q0 * 3 * 2^40 - q1 * 3 * 2^20 - q2 * 3
 //
@@ -27,7 +27,7 @@ inline double truncated_rest(float a, float b) {
     return __builtin_copysign(rest, double{a});
 }
 
-/// The quotient of b * quotient + rest = a is lower by one, and the rest is in b's half: b has another sign.
+/// True if the quotient of b * quotient + rest = a must be one lower, as the rest and b differ in sign.
 inline bool is_rounded_up(double rest, float b) {
     return rest != 0 && (b < 0) != (rest < 0);
 }
@@ -40,7 +40,7 @@ inline float floor_rest(float a, float b) {
 
 inline float floor_quotient(float a, float b) {
     if (b == 0) return a / b;
-    constexpr double kSpacedByOne = 0x1p52;  // between larger doubles lie whole numbers only
+    constexpr double kSpacedByOne = 0x1p52;  // larger doubles are whole numbers
     const double rest = truncated_rest(a, b);
     const double quotient = (double{a} - rest) / double{b} - (is_rounded_up(rest, b) ? 1 : 0);
     const double size = __builtin_fabs(quotient);
@@ -61,8 +61,7 @@ template <class V, class F>
 
 }  // namespace detail
 
-/// The largest whole number of at most a / b, rounded once more where it has more than 24 bits. a / b for b =
-/// 0.
+/// The largest whole number of at most a / b, rounded once more if it has more than 24 bits. a / b for b = 0.
 template <class A, class B>
 requires FloatLanes<Join<A, B>>
 inline Join<A, B> floor_div(A a, B b) {
@@ -70,7 +69,7 @@ inline Join<A, B> floor_div(A a, B b) {
     return detail::by_lanes(detail::as<V>(a), detail::as<V>(b), detail::floor_quotient);
 }
 
-/// What floor_div leaves: of the sign of b and less than it, exact but for one rounding where the signs
+/// The remainder of floor_div: of the sign of b and less than it, exact but for one rounding where the signs
 /// differ. NaN for b = 0.
 template <class A, class B>
 requires FloatLanes<Join<A, B>>
