@@ -40,7 +40,7 @@ struct SamplingOptions {
     uint64_t seed = 0;  ///< of the draws: the same seed, prompt and options give the same text
 };
 
-/// Some options of sampling, as somebody has chosen them.
+/// The options of sampling that were chosen.
 struct SamplingChoices {
     std::optional<double> temperature = {};
     std::optional<int64_t> top_k = {};

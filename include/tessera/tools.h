@@ -10,7 +10,7 @@
 #include "tessera/grammar.h"
 #include "tessera/token_id.h"
 
-/// Functions that a model may call. The model only writes the calls; whoever asks it calls the functions.
+/// Functions that a model may call. The model only writes the calls; its user calls the functions.
 namespace tessera {
 
 struct Tool {

@@ -18,7 +18,7 @@ namespace {
     throw Error("", setting, fmt::format("is \"{}\", expected {}", value, known), "", ErrorKind::kUsage);
 }
 
-/// The host as it was measured, if somebody did; compiling itself never spends the time.
+/// The host as it was measured, if it was; compiling itself never spends the time.
 machine::Machine machine_of(const CompileSettings& settings) {
     if (!settings.machine.empty()) return machine::read_machine(settings.machine);
     machine::Machine probed = machine::probe_host();

@@ -38,7 +38,7 @@ int64_t sequences_of(const runtime::Artefact& artefact, const EngineSettings& se
 
 /// Ended texts whose keys and values stay in the cache.
 constexpr int64_t kMostKept = 256;
-/// How often a step that has nothing to compute looks for requests that are late.
+/// The interval at which a step without work looks for late requests.
 constexpr std::chrono::milliseconds kLookForLate{50};
 
 llm::SessionOptions options_of(const runtime::Artefact& artefact, const EngineSettings& settings) {
@@ -133,7 +133,7 @@ struct Engine::Contents {
     std::thread thread;
 };
 
-/// The request in tokens: text, stop strings and reports are made here. In the thread of whoever asks: a
+/// The request in tokens: text, stop strings and reports are made here. Runs in the caller's thread, as a
 /// grammar takes its time. @throws Error naming what cannot be computed
 llm::BatchRequest Engine::Contents::batch_request(EngineRequest request, uint64_t number) {
     struct Reporting {

@@ -35,7 +35,7 @@ void set_model_limit(const std::filesystem::path& folder, std::optional<uint64_t
 
 /// Removes those that were not used for longest, until the rest is within `limit`; not `spared`, even if it
 /// is too large by itself. A process that runs one keeps it until its end.
-/// @return what was removed
+/// @return the removed models
 std::vector<KeptModel> evict_models(const std::filesystem::path& folder, uint64_t limit,
                                     const std::filesystem::path& spared = {});
 

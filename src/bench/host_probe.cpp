@@ -55,7 +55,7 @@ uint64_t read(const std::byte* begin, const std::byte* end, int64_t prefetch_byt
         for (int64_t s = 0; s < kStreams; ++s)
             for (int64_t i = 0; i < 4; ++i) {
                 const std::byte* line = begin + s * stream + at + i * kLineBytes;
-                // Beyond the end it is a hint that goes nowhere.
+                // Beyond the end the hint has no effect.
                 if (prefetch_bytes > 0) __builtin_prefetch(line + prefetch_bytes);
                 uint64_t word;
                 std::memcpy(&word, line, sizeof word);

@@ -32,8 +32,8 @@ public:
     TermId add(const Operator& op, std::vector<TermId> children);
     TermId add(OperatorId op, std::vector<TermId> children);
 
-    /// Says that two terms are equal, for the reason that explanations give: the name of a rule.
-    /// @return whether that was news. A union of different types is a bug of the rule, and ends the program.
+    /// Makes two terms equal, for the reason that explanations give: the name of a rule.
+    /// @return true if they were not. A union of different types is a bug of the rule, and ends the program.
     bool unite(TermId a, TermId b, std::string_view reason);
     void rebuild();
     bool is_rebuilt() const { return dirty_.empty() && changed_facts_.empty(); }

@@ -19,7 +19,7 @@ public:
     ExactSearch(const ExactSearch&) = delete;
     ExactSearch& operator=(const ExactSearch&) = delete;
 
-    /// May be resumed while it ends with kOutOfBudget.
+    /// Runs the search; may be resumed while it ends with kOutOfBudget.
     MaxSat::End run(Budget& budget);
 
     const Incumbent& best() const { return best_; }

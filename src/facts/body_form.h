@@ -5,7 +5,7 @@
 
 namespace tessera::facts {
 
-/// How a part of the body is looked at.
+/// The settings for the form of a part of the body.
 struct BodyFormOptions {
     int real_tensor = -1;  ///< as in AlgebraOptions
     std::optional<ValueRange> folded;

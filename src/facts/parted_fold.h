@@ -6,8 +6,8 @@
 
 namespace tessera::facts {
 
-/// Why no worker can fold parts of the operator, for all to be combined later; empty if it can. A result must
-/// be made by the fold alone, and at elements that the reduction leaves free.
+/// The reason why workers cannot fold parts of the operator to be combined later; empty if they can. A result
+/// must be made by the fold alone, and at elements that do not depend on the reduction.
 std::string why_not_parted(const Definition& definition);
 
 }  // namespace tessera::facts

@@ -25,8 +25,7 @@ int64_t combinations(const std::vector<int>& variables, const Space& space);
 [[noreturn]] void too_many_combinations(const Space& space);
 
 /// Calls visit(point) for every combination of values of these variables until it returns false; the last
-/// variable runs fastest. `point` has an entry for each variable of the space. @return whether every call
-/// returned true
+/// variable runs fastest. `point` has an entry for each variable of the space. @return true if every call did
 /// @throws Error after kEnumerationLimit points.
 template <typename Visit>
 bool for_each_point(const std::vector<int>& variables, const Space& space, Visit&& visit) {

@@ -43,7 +43,7 @@ struct State {
 struct Automaton {
     std::vector<State> states;
     std::vector<StateId> starts;        ///< by rule
-    std::vector<RuleId> callers_first;  ///< all rules; whoever begins with a call comes before the called one
+    std::vector<RuleId> callers_first;  ///< all rules; one that begins with a call comes before that rule
     RuleId root = 0;
     std::array<uint8_t, 256> byte_classes = {};  ///< bytes of one class have the same edges everywhere
     size_t class_count = 0;

@@ -25,7 +25,7 @@ struct ImportOptions {
     bool gives_hidden = false;               ///< DecoderSpec::gives_hidden
 };
 
-/// Without a wish, the rotary tables and page tables stay small whatever a model could reach.
+/// By default, the rotary tables and page tables stay small, however many positions a model allows.
 inline constexpr int64_t kDefaultContext = 8192;
 
 /// Properties of a model that the rest of Tessera needs besides its graph.

@@ -5,7 +5,7 @@
 namespace tessera::import {
 namespace {
 
-/// How often the `period` kinds at `first` follow one another.
+/// The number of times that the `period` kinds at `first` follow one another.
 int64_t repeats_at(std::span<const int> kinds, int64_t first, int64_t period) {
     int64_t end = first + period;
     while (end < std::ssize(kinds) &&

@@ -11,8 +11,8 @@
 namespace tessera::import {
 namespace {
 
-/// Parts of names of settings that change what a decoder computes. A setting with one of them that nobody
-/// has read is refused, whichever library invented it.
+/// Parts of names of settings that change a decoder's computation. An unread setting with one of them is
+/// refused, whichever library invented it.
 constexpr std::string_view kArchitectural[] = {
     "act_fn",  "activation", "adapter",   "alibi",    "attention", "attn",     "bias",     "block",
     "causal",  "chunk",      "clip",      "compress", "conv1d",    "cross",    "embed",    "encoder",

@@ -14,7 +14,7 @@ public:
     BoxWalk(std::span<const int64_t> extents, std::vector<int> iterators)
         : extents_(extents), iterators_(std::move(iterators)) {}
 
-    /// How many points it visits; the largest int64 if there are more.
+    /// The number of points that it visits; the largest int64 if there are more.
     int64_t count() const {
         int64_t points = 1;
         for (int iterator : iterators_) {

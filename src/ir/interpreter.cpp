@@ -121,7 +121,7 @@ private:
         });
     }
 
-    /// Once for every element that the map reaches, executed or not.
+    /// Applies it once for every element that the map reaches, executed or not.
     void apply_post(int result, TensorData& data) {
         const std::vector<int> used = iterators_in(definition_.tensors[index(result)].map);
         Held held = nothing_held();

@@ -39,7 +39,7 @@ public:
     Text render(const Body& body);
 
 private:
-    /// How a body ended.
+    /// The end of a body.
     enum class Flow { kOn, kBreak, kContinue };
     class Scope;
 

@@ -11,7 +11,7 @@ namespace tessera::llm {
 
 /// The common parts of the sections of a `tokenizer.json`.
 
-// A Sequence may hold Sequences; nobody nests them deeper.
+// A Sequence may hold Sequences; no real file nests them deeper.
 inline constexpr int kDeepestSequence = 8;
 
 /// Calls `read(component, type)` for every component, in order, and for those of Sequences, whose list is

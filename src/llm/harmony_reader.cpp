@@ -83,7 +83,7 @@ class HarmonyReader final : public StepReader {
 
     bool arguments() { return take_arguments() && go_to(State::kBehind); }
 
-    /// Behind a call nothing counts but the next message.
+    /// After a call, skips everything up to the next message.
     bool behind(bool is_end) {
         const auto [at, begun] = find_end();
         const bool is_found = at != std::string::npos;

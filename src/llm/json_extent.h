@@ -8,7 +8,7 @@ namespace tessera::llm {
 /// Finds the end of a JSON object that comes in pieces, by its brackets and quotes alone.
 class JsonExtent {
 public:
-    /// Takes more of it. @return how many bytes of `text` are the object's
+    /// Takes more of it. @return the number of bytes of `text` that belong to the object
     size_t take(std::string_view text);
     bool is_complete() const { return is_complete_; }
 

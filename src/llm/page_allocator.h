@@ -24,10 +24,10 @@ public:
         users_[static_cast<size_t>(page)] = 1;
         return page;
     }
-    /// One more uses the page. @pre somebody does
+    /// Adds a user of the page. @pre it has one
     void share(int32_t page) { ++users_[static_cast<size_t>(page)]; }
     bool is_shared(int32_t page) const { return users_[static_cast<size_t>(page)] > 1; }
-    /// One less uses the page; the last one frees it.
+    /// Removes a user of the page; the last one frees it.
     void release(int32_t page) {
         if (--users_[static_cast<size_t>(page)] == 0) free_.push_back(page);
     }

@@ -14,8 +14,8 @@ namespace tessera::llm {
 ///     for (ProtobufReader message(bytes, file); message.next();)
 ///         if (message.field() == 2) score = message.float32("score");
 ///
-/// Fields that nobody asks for are passed over. Source: "Encoding", protobuf.dev/programming-guides/encoding;
-/// groups, which have been out of use since version 2, are refused.
+/// Unread fields are skipped. Source: "Encoding", protobuf.dev/programming-guides/encoding; groups, which
+/// have been out of use since version 2, are refused.
 class ProtobufReader {
 public:
     ProtobufReader(std::string_view bytes, std::string file) : ProtobufReader(bytes, std::move(file), 0) {}

@@ -21,7 +21,7 @@ protected:
     /// Takes a part of `held_`, which is not empty; false where nothing is certain. `is_end`: nothing more
     /// comes.
     virtual bool step(bool is_end) = 0;
-    /// Gives what is left when no step takes more of it.
+    /// Gives the rest when no step takes more of it.
     virtual void end() = 0;
 
     void begin_arguments() { extent_ = {}; }

@@ -85,7 +85,7 @@ const RuleMasks::Mask& RuleMasks::of(std::span<const StateId> states) {
             set_tokens(*trie_, node, mask.inside);
             if (!pool_->may_end(after)) return;
             mask.is_open = mask.is_open || mask.leaves.size() == kMostLeaves;
-            // Behind the last byte of the longest tokens nothing is left to look at.
+            // The longest tokens are left out: nothing follows their last byte.
             if (!mask.is_open && node.end > i + 1) mask.leaves.push_back(i);
         });
         if (mask.is_open) mask.leaves = {};

@@ -10,7 +10,7 @@
 namespace tessera::measure {
 namespace {
 
-// A load whose value nobody uses is not a load; the empty statement uses it and costs nothing.
+// The compiler drops a load whose value is unused; the empty statement uses it and costs nothing.
 constexpr const char* kRead = R"(#include "tessera/ntt/ntt.h"
 
 namespace ntt = tessera::ntt;

@@ -8,8 +8,7 @@
 
 namespace tessera::partition {
 
-/// A device program that somebody may have edited: the order of preloads and executes, plans, transfers,
-/// tiles.
+/// A device program that may have been edited: the order of preloads and executes, plans, transfers, tiles.
 struct EditedProgram {
     chip::DeviceProgram program;  ///< an operator without spaces does what its plan says
     std::vector<StatedPlan> plans;

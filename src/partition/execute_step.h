@@ -29,8 +29,8 @@ struct PlannedStep {
 PlannedStep plan_step(const Graph& graph, const GraphCall& call, const chip::ChipDescription& chip,
                       const std::string& where, const chip::PlanOptions& options = {});
 
-/// The step of a device program that somebody may have edited (partition/edited_program.h). Its `plan` has
-/// the schedule, and the total that the evaluator gives it if it fits the SRAM, else 0.
+/// The step of a device program that may have been edited (partition/edited_program.h). Its `plan` has the
+/// schedule, and the total that the evaluator gives it if it fits the SRAM, else 0.
 /// @param program text of it, from `program_where`
 /// @throws Error as plan_step, and naming a place of the program
 PlannedStep edited_step(const Graph& graph, const GraphCall& call, const chip::ChipDescription& chip,

@@ -58,7 +58,7 @@ struct ExploreSpace {
 ExploreSpace parse_explore_space(std::string_view toml, const std::string& where);
 ExploreSpace read_explore_space(const std::filesystem::path& path);
 
-/// Sets a field of a chip, in an array of tables in each of them. @return whether there is such a field
+/// Sets a field of a chip, in an array of tables in each of them. @return true if there is such a field
 bool set_chip_field(toml::node& chip, const SweptField& field, size_t value);
 
 /// The columns of a point that tell it from others, with a comma behind each.

@@ -133,7 +133,7 @@ Footprints::Counts Footprints::counts_by_tile(const Group& group, const TileSize
         const int64_t count = touched.count();
         result.elements = std::max(result.elements, count);
         const auto bounds = touched.bounding_box();
-        if (!bounds) continue;  // It touches nothing, which it shares with nobody.
+        if (!bounds) continue;  // It touches nothing, so it shares nothing.
         int64_t volume = 1;
         for (const Range& range : *bounds) volume *= range.size();
         if (volume != count)

@@ -26,7 +26,7 @@ void Barrier::arrive_and_wait() {
     // Read before arriving: the round cannot end without this thread.
     const uint32_t round = round_.value();
     if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads_) {
-        arrived_.store(0, std::memory_order_relaxed);  // seen by whoever sees the next round
+        arrived_.store(0, std::memory_order_relaxed);  // visible to every thread that sees the next round
         ++rounds_;
         round_.advance();
     } else {

@@ -31,7 +31,7 @@ public:
     Barrier(int64_t threads, int64_t spins) : threads_(threads), round_(spins) {}
 
     void arrive_and_wait();
-    /// How many times all have met. To be asked by a thread that has, while none arrives.
+    /// The number of times that all have met. To be called by a thread that has, while none arrives.
     int64_t rounds() const { return rounds_; }
 
 private:

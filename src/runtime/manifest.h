@@ -88,8 +88,8 @@ struct Manifest {
     std::vector<Constant> constants;              ///< by ascending offset, apart from each other
     std::vector<Specialisation> specialisations;  ///< the first whose bounds hold is called
     std::optional<Text> text;
-    std::vector<std::string> warnings;   ///< about the checkpoint, for whoever runs the artefact
-    std::vector<std::string> cut_short;  ///< searches that a budget ended, for whoever compiles it again
+    std::vector<std::string> warnings;   ///< about the checkpoint, for users of the artefact
+    std::vector<std::string> cut_short;  ///< searches that a budget ended, for those who recompile
 
     bool operator==(const Manifest&) const = default;
 };

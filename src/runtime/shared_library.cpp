@@ -35,8 +35,8 @@ int memory_file(std::string_view rest, const std::string& where) {
 
 }  // namespace
 
-// The loader takes a path that it knows for a library that it has loaded: while the library is in use nobody
-// else may get its descriptor.
+// The loader takes a known path for a library that it has loaded: while the library is in use, its descriptor
+// must not be reused.
 SharedLibrary::SharedLibrary(std::string_view code, const std::string& where)
     : where_(where), descriptor_(memory_file(code, where)) {
     handle_ = ::dlopen(fmt::format("/proc/self/fd/{}", descriptor_).c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -45,12 +45,12 @@ struct BlockContext {
     KnownKernels* known = nullptr;  ///< with kinds: kernels that were solved for this block or others
     /// A leaf of each operator that lowers wherever any does.
     std::vector<int> plain_leaves = {};
-    /// Why the nest does not lower with these leaves, some of its results being tiles: whether micro-kernels
-    /// find their strides, beyond `lowering::why_illegal`. All do without it.
+    /// The reason why the nest does not lower with these leaves, some of its results being tiles:
+    /// micro-kernels do not find their strides, beyond `lowering::why_illegal`. If unset, all lower.
     std::function<std::optional<lowering::Refusal>(
         const lowering::NumberedNest& nest, const std::vector<int>& leaves, const std::vector<bool>& is_tile)>
         why_not_lowered = {};
-    LeafMemo memo = LeafMemo(evaluator);  ///< what `why_not_lowered` has said
+    LeafMemo memo = LeafMemo(evaluator);  ///< the answers of `why_not_lowered`
     CheapestLeaves cheapest = {};
     /// Kernels that do not lower although each of their leaves does in such a part.
     std::set<std::string> illegal = {};

@@ -24,7 +24,7 @@ bool is_arithmetic(Function function) {
     return function == Function::kAdd || function == Function::kSub || function == Function::kMul;
 }
 
-/// Which number a result is multiplied by, or which is added, changes nothing of the code around it.
+/// The expression without the values of its constants, which do not change the code around them.
 ExprPtr without_constants(const ExprPtr& expr) {
     if (!expr) return expr;
     if (const auto* to = std::get_if<Cast>(&expr->node)) return cast(to->to, without_constants(to->argument));

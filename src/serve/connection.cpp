@@ -296,8 +296,7 @@ void Connection::finish() {
     begin_head();
 }
 
-/// Lets the client read the answer before the connection is closed: bytes that nobody has read would reset
-/// it.
+/// Lets the client read the answer before the connection is closed: unread bytes would reset it.
 void Connection::linger() {
     stage_ = Stage::kLingering;
     ErrorCode ignored;

@@ -12,7 +12,7 @@ namespace tessera::serve {
 namespace {
 
 constexpr std::array<std::string_view, 2> kSchemes = {"http://", "https://"};
-/// Names that lead to this machine, whoever asks.
+/// Names that lead to this machine from anywhere.
 constexpr std::array<std::string_view, 3> kLocalHosts = {"localhost", "127.0.0.1", "[::1]"};
 
 /// "localhost" of "http://localhost:3000"; empty for what is no origin of HTTP.

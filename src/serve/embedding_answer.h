@@ -25,12 +25,12 @@ public:
     EmbeddingAnswer(size_t inputs, PrintEmbeddings print, Api api, ReplySink sink);
 
     void add(size_t input, std::vector<float> embedding);
-    /// One input is complete. The first one that failed ends the answer. @return whether it was the last one,
-    /// and `finish` has to be called.
+    /// Ends an input. The first one that failed ends the answer. @return true if it was the last one, and
+    /// `finish` has to be called
     [[nodiscard]] bool end(const EngineEnd& end);
     /// Sends the answer. Any thread may call it, once.
     void finish();
-    /// About how many it will send then.
+    /// The approximate number of bytes that `finish` will send.
     size_t bytes() const;
 
 private:

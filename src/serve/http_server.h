@@ -17,8 +17,8 @@ struct ServerSettings {
     uint16_t port = 8080;  ///< 0: any that is free
     size_t body_bytes = size_t{4} << 20;
     size_t header_bytes = size_t{16} << 10;
-    /// Open at one time. Whoever has been silent longest gives its place to a new one; where all are being
-    /// answered, new ones get status 503, and what can be answered at once.
+    /// Open at one time. The connection that was silent longest gives its place to a new one. If all are
+    /// being answered, new ones get status 503, or an answer that can be given at once.
     size_t connections = 256;
     std::chrono::milliseconds idle_time{60'000};      ///< for the next request of a connection
     std::chrono::milliseconds transfer_time{30'000};  ///< for the next bytes of a request or an answer

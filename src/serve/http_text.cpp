@@ -55,7 +55,7 @@ std::string common_headers(const Framing& framing) {
     return text + (framing.keeps_alive ? "Connection: keep-alive\r\n" : "Connection: close\r\n");
 }
 
-/// Behind "http://host" of the absolute form of a target.
+/// The part after "http://host" of the absolute form of a target.
 std::string_view behind_host(std::string_view target) {
     const size_t scheme = target.find("://");
     if (target.starts_with('/') || scheme == std::string_view::npos) return target;

@@ -35,7 +35,7 @@ constexpr std::array<std::string_view, 11> kIgnored = {"model",
                                                        "prompt_cache_retention",
                                                        "prompt_cache_options",
                                                        "prediction"};
-/// How much a model thinks or says; models that were not trained for it say what they say.
+/// Wishes for the length of thoughts and answers, which models that were not trained for them ignore.
 constexpr std::array<std::string_view, 2> kWishes = {"reasoning_effort", "verbosity"};
 
 void refuse_unsupported(const JsonCursor& root) {
@@ -54,7 +54,7 @@ void refuse_unsupported(const JsonCursor& root) {
             if (!is_text(item, "text")) refuse_field(*field, "the model reads and writes text alone");
 }
 
-/// How many choices there are of each prompt.
+/// The number of choices for each prompt.
 int64_t read_choices(const JsonCursor& root) {
     const auto wanted = root.find("n");
     const int64_t choices = wanted ? whole_number(*wanted, 1, kMostChoices) : 1;

@@ -11,7 +11,7 @@
 
 namespace tessera::serve {
 
-/// Reads a body with `read`, and refuses fields that nobody has asked for. @throws ApiError
+/// Reads a body with `read`, and refuses fields that were not read. @throws ApiError
 void read_body(std::string_view body, const std::function<void(const JsonCursor& root)>& read);
 /// Reads the fields of TextRequest but `likeliest`. `body`: the text of the document; `usual`: the options of
 /// sampling that it does not have. @throws ApiError

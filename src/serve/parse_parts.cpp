@@ -25,7 +25,7 @@ std::string read_content(const JsonCursor& field) {
     std::string text;
     for (const JsonCursor& part : field.items()) {
         const JsonCursor type = part.at("type");
-        // A refusal is what an assistant has said in place of an answer.
+        // A refusal is an assistant's text in place of an answer.
         if (type.string() != "text" && type.string() != "refusal")
             refuse_field(type, "the model reads text alone");
         text += part.at(type.string()).string();

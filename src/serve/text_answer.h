@@ -15,11 +15,11 @@ public:
     virtual ~TextAnswer() = default;
 
     virtual void add(std::optional<TokenReport> token, const std::string& text) = 0;
-    /// The text is complete. @return whether `finish` has to be called; not where it failed.
+    /// The text is complete. @return true if `finish` has to be called, which it has not after a failure
     [[nodiscard]] virtual bool end(const EngineEnd& end) = 0;
-    /// Sends what is left of the answer. Any thread may call it, once.
+    /// Sends the rest of the answer. Any thread may call it, once.
     virtual void finish() = 0;
-    /// About how many it will send then.
+    /// The approximate number of bytes that `finish` will send.
     virtual size_t bytes() const = 0;
 };
 

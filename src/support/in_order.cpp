@@ -10,8 +10,7 @@
 
 #include "support/error.h"
 
-// No thread takes for the others: whoever has made the piece that is due takes it, and those behind it that
-// are ready.
+// There is no taking thread: the thread that has made the due piece takes it, and the ready ones behind it.
 
 namespace tessera {
 namespace {

@@ -13,8 +13,8 @@ namespace tessera {
 struct JsonCursor::Document {
     nlohmann::json root;
     std::string file;
-    std::unordered_set<const void*> read;    ///< values that somebody has asked for
-    std::unordered_set<const void*> opened;  ///< objects of which somebody has asked for a member
+    std::unordered_set<const void*> read;    ///< values that were asked for
+    std::unordered_set<const void*> opened;  ///< objects of which a member was asked for
 };
 
 }  // namespace tessera

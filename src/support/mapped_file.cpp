@@ -44,7 +44,7 @@ void* map_in_huge_pages(int descriptor, size_t size) {
     return mapped;
 }
 
-/// Not to wait for whoever may write into a pipe: what is no regular file is refused.
+/// Does not wait for the writer of a pipe: anything but a regular file is refused.
 int open_to_read(const std::filesystem::path& path) {
     return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }

@@ -37,7 +37,7 @@ public:
     std::string_view text() const { return {reinterpret_cast<const char*>(bytes_.data()), bytes_.size()}; }
     size_t size() const { return bytes_.size(); }
 
-    /// Reads the pages that hold `part`, so that nobody waits for them later, and the calling thread's node
+    /// Reads the pages that hold `part`, so that later accesses do not wait, and the calling thread's node
     /// has those that were not in memory. @pre `part` lies in the file
     void fetch(std::span<const std::byte> part) const;
     /// Gives back the memory of the pages that hold `part`. They are read from the file again when they are

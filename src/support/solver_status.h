@@ -5,7 +5,7 @@
 
 namespace tessera {
 
-/// How the search of a solver ended.
+/// The end of a solver's search.
 enum class SolverStatus : uint8_t {
     kOptimal,      ///< no solution costs less
     kFeasible,     ///< a valid solution; its bound says how far it may be from the least cost

@@ -12,7 +12,7 @@ namespace {
 
 /// A thirtieth of the weight of other threads. Idle priority could wait for ever on a busy machine.
 constexpr int kNiceness = 15;
-/// Whoever waits for the processor gets it back after so long, not after the usual milliseconds.
+/// A thread that waits for the processor gets it back after this time, not after the usual milliseconds.
 constexpr uint64_t kSliceNanoseconds = 100'000;
 
 /// The first version of `sched_attr` of Linux, whose header does not go together with that of the library.

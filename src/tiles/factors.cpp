@@ -45,7 +45,7 @@ RangeMinimum table_of(const std::vector<int64_t>& values, int exponent,
     return RangeMinimum(std::move(table));
 }
 
-/// Which pairs each relaxation keeps. The first keeps all.
+/// The pairs that each relaxation keeps. The first keeps all.
 std::vector<std::vector<bool>> kept_pairs(size_t pairs, bool cancel_chains) {
     std::vector<std::vector<bool>> result = {std::vector<bool>(pairs, true)};
     if (!cancel_chains || pairs == 0) return result;

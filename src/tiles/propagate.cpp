@@ -12,7 +12,7 @@
 namespace tessera::tiles {
 namespace {
 
-// Sums may cut each other's domains one value at a time; what is left after so many rounds is branched on.
+// Sums may cut each other's domains one value at a time; after this many rounds the search branches instead.
 constexpr int kMostRounds = 20;
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 

@@ -43,7 +43,7 @@ public:
     void refuse_unless_zero(const std::string& key, const std::string& what);
 
     bool was_read(const std::string& key) const { return read_.contains(key); }
-    /// Keys that nobody has asked for, in the order of the file.
+    /// Keys that were never asked for, in the order of the file.
     std::vector<UnreadSetting> unread() const;
     const std::string& path() const { return file_.path(); }
 

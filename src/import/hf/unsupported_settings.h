@@ -8,7 +8,7 @@ namespace tessera::import {
 /// read its own settings, does not have.
 void refuse_unsupported_settings(HfSettings& settings);
 
-/// Called after everything has been read: settings that nobody has asked for are harmless, or go to the
+/// Called after everything has been read: the settings that were never asked for are harmless, or go to the
 /// findings.
 void account_for_rest(const HfSettings& settings, Findings& findings);
 
