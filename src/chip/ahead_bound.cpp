@@ -22,8 +22,8 @@
 // those matter that no other beats in both numbers. The smallest t after the last execute is the bound. Rows
 // are chosen jointly: the fast row of a large SRAM pays for preloads that do not fit beside it.
 //
-// Not modelled: preloads take all their bytes at once, are whole, and are in some order. The format allows an
-// excess of less than 0.001 cycles, so A may be larger by that.
+// Not modelled: preloads hold all their bytes from the begin, are whole, and have an order. The format allows
+// an excess of less than 0.001 cycles, so A may be larger by that.
 
 #include "chip/ahead_bound.h"
 
@@ -121,8 +121,8 @@ private:
     std::vector<Beside> beside_;
 };
 
-/// Keeps the states that no other beats in both numbers, by increasing time; merges neighbours if there are
-/// more than `most`.
+/// Keeps the states that no other equals or beats in both numbers, by increasing time; merges neighbours if
+/// there are more than `most`.
 void keep_best(std::vector<AheadState>& states, size_t most) {
     std::sort(states.begin(), states.end(), [](const AheadState& a, const AheadState& b) {
         return a.time != b.time ? a.time < b.time : a.behind < b.behind;

@@ -163,7 +163,7 @@ void EarliestTimeline::keep() {
     const State& last = state_[at(end_)];
     const int32_t last_head = std::min(last.next + 1, static_cast<int32_t>(choice_.queue.size()));
     std::copy(new_head_.begin() + first_entry, new_head_.begin() + last_head, head_.begin() + first_entry);
-    // An entry that has not begun keeps its earlier begin.
+    // An entry that has not begun keeps its earlier slot.
     const int32_t last_slot = last.left >= 0 ? last.next + 1 : last.next;
     std::copy(new_slot_.begin() + first_entry, new_slot_.begin() + last_slot, slot_.begin() + first_entry);
     total_ = new_total_;

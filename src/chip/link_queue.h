@@ -34,7 +34,7 @@ public:
     double free() const { return free_; }
     bool has_waiting() const { return !executes_.empty() || !preloads_.empty(); }
     bool is_free(double now) const { return free_ <= now && !has_waiting(); }
-    /// The packet that holds the link, and the begin.
+    /// The packet that holds the link, and the begin of that.
     const LinkRequest& holder() const { return holder_; }
     double begin() const { return begin_; }
 
@@ -44,7 +44,7 @@ public:
         free_ = until;
         gives_way_ = until;
     }
-    /// Queues it behind others of its kind. @return the time to serve the link again; if known: below 0
+    /// Queues it behind others of its kind. @return the time to serve the link again; below 0: none
     double wait(const LinkRequest& request, double now) {
         const bool is_execute = request.kind != TransferKind::kPreload;
         const bool is_first = !has_waiting();

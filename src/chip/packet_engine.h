@@ -52,7 +52,7 @@ public:
     /// The number of packets of one transfer of a preload, chosen so that all ports and links work on it.
     int64_t parts(const Transfer& preload, size_t transfers) const;
     static constexpr int64_t kMostParts = 16;
-    /// Bytes of a transfer in this many first parts. Parts are equal, but if there are many the last three
+    /// Bytes of a transfer in its first `part` parts. Parts are equal, but if there are many the last three
     /// are a half, a quarter and a quarter: a link into a core that is slower than the HBM has the last one
     /// to itself, while nothing else is read.
     static int64_t bytes_before(int64_t bytes, int64_t part, int64_t parts);

@@ -183,7 +183,7 @@ private:
         for (const PacketEngine::Landing& landing : engine_.landings()) {
             if (landing.is_more) {
                 ++preload_left_;
-                ++ends_known_;  // an end that was known is no longer
+                ++ends_known_;  // a known end is no longer valid
             } else if (landing.kind == TransferKind::kPreload) {
                 preload_end_ = std::max(preload_end_, landing.time);
                 if (--preload_left_ == 0) queue_.push(preload_end_, EventKind::kPreloadEnd, ends_known_);

@@ -240,7 +240,7 @@ void BatchEngine::choose(Text& text, std::span<const float> logits) {
         if (constraint && has_begun && constraint->is_complete()) return finish(text, StopReason::kComplete);
         const std::span<const float> allowed = constraint ? constraint->restricted(logits) : logits;
         accept(text, sample(allowed, text.history, text.request.sampling, text.random), logits);
-    } catch (const Error& error) {  // logits that are NaN, a grammar that allows none
+    } catch (const Error& error) {  // logits that are not finite, a grammar that allows none
         text.end.fault = error;
         finish(text, StopReason::kInterrupted);
     }
@@ -270,7 +270,7 @@ void BatchEngine::take_hidden(Text& text, size_t position, std::span<const float
     if (!text.request.on_hidden || text.has_ended || position >= text.request.prompt.size()) return;
     try {
         text.request.on_hidden(static_cast<int64_t>(position), hidden);
-    } catch (const Error& error) {  // states that are NaN
+    } catch (const Error& error) {  // states that are not finite
         text.end.fault = error;
         finish(text, StopReason::kInterrupted);
     }

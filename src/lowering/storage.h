@@ -63,7 +63,7 @@ public:
     ValueId replaced(ValueId value) const;
     /// The element at these coordinates. The buffer becomes one of the kernel's.
     movement::Address locate(ValueId value, const std::vector<movement::Index>& coordinates, bool is_written);
-    /// The element in a worker's part of the value; by default of the worker that runs the kernel.
+    /// The element in a worker's part of the value; without `worker`, of the worker that runs the kernel.
     movement::Address locate_part(ValueId value, const std::vector<movement::Index>& coordinates,
                                   const std::optional<movement::Index>& worker);
     /// Extents of a value as Index.

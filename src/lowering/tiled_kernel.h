@@ -18,7 +18,7 @@ using NumberedNest = nest::Nest<int, int>;
 struct PartRange {
     int loop = -1;        ///< in TiledKernel::loops; -1: all
     int64_t largest = 1;  ///< number of values, at most
-    int extent = -1;      ///< extent that all trips together cover; -1: perhaps less
+    int extent = -1;      ///< number of the extent that all trips together cover; -1: perhaps less
     bool operator==(const PartRange&) const = default;
 };
 

@@ -72,7 +72,7 @@ struct PlanCounts {
 /// at most as many cores as there are, and all rotations along one iterator.
 class PartitionPlans {
 public:
-    /// @param op as one chip executes it; exchange: cycles of waiting for other chips. @pre all outlive this
+    /// `op`: as one chip executes it; `exchange`: cycles of waiting for other chips. @pre all outlive this
     PartitionPlans(const WorkOperator& op, const chip::ChipDescription& chip, double exchange = 0,
                    int64_t most_slicings = kMostSlicings);
     /// This many take some minutes.

@@ -54,8 +54,8 @@ private:
         if (cost.seconds < best_.seconds) best_ = std::move(cost);
     }
 
-    /// True if the outermost loop divides the elements of all results that other kernels read among the
-    /// workers.
+    /// True if the outermost loop gives each worker its own elements of all results that other kernels
+    /// read.
     bool does_divide_stores(const TiledKernel& tiled) const {
         return std::ranges::all_of(tiled.operators, [&](const TiledOperator& op) {
             const auto& results = block_.links.operators[static_cast<size_t>(op.op)].results;

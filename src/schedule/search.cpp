@@ -27,7 +27,7 @@ constexpr double kExploration = 0.2;
 /// Structures within this share of the best time are about equal: the one with the fewest actions is chosen.
 constexpr double kWorthwhile = 0.999;
 
-/// Names a kernel whose bytes take longer than its operations: phi < P/W (paper 002, section II).
+/// A note if a kernel's bytes take longer than its operations: phi < P/W (paper 002, section II).
 std::string bound(const cost::Evaluation& cost) {
     const double moving = std::accumulate(cost.levels.begin(), cost.levels.end(), 0.0);
     if (moving <= cost.compute) return "";

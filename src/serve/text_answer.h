@@ -15,7 +15,7 @@ public:
     virtual ~TextAnswer() = default;
 
     virtual void add(std::optional<TokenReport> token, const std::string& text) = 0;
-    /// The text is complete. @return true if `finish` has to be called, which it has not after a failure
+    /// The text is complete. @return true if `finish` has to be called; false after a failure
     [[nodiscard]] virtual bool end(const EngineEnd& end) = 0;
     /// Sends the rest of the answer. Any thread may call it, once.
     virtual void finish() = 0;
