@@ -56,10 +56,10 @@ private:
     }
     std::string text_of(const nests::NestFacts& facts) const { return nests::to_text(facts); }
     std::string text_of(const nests::LevelFacts& facts) const { return nests::to_text(facts, *file_.levels); }
-    nests::PublishedPrice price_of(const nests::NestFacts& facts) const {
+    machine::PublishedPrice price_of(const nests::NestFacts& facts) const {
         return nests::price_published(*cost_, facts, least_, *file_.machine);
     }
-    nests::PublishedPrice price_of(const nests::LevelFacts& facts) const {
+    machine::PublishedPrice price_of(const nests::LevelFacts& facts) const {
         return nests::price_published(*cost_, facts, least_, *file_.levels);
     }
 
@@ -75,9 +75,9 @@ private:
         if constexpr (std::is_same_v<Facts, nests::NestFacts>)
             if (space_) nest.json["feasible"] = facts.footprint <= space_->capacity;
         if (!cost_) return nest;
-        const nests::PublishedPrice price = price_of(facts);
-        nest.json["cost"] = nests::to_json(price);
-        nest.text += nests::to_text(price) + "\n";
+        const machine::PublishedPrice price = price_of(facts);
+        nest.json["cost"] = machine::to_json(price);
+        nest.text += machine::to_text(price) + "\n";
         return nest;
     }
 

@@ -49,11 +49,7 @@ void add_words(std::string& text, const compiler::NestPrice& price) {
     for (const compiler::HeldBuffer& buffer : price.buffers)
         text += fmt::format("  held     {} in {}, {:.6g} B\n", buffer.value, buffer.level, buffer.bytes);
     if (price.barrier > 0) text += fmt::format("  barrier  {} each\n", seconds(price.barrier));
-    if (!price.published) return;
-    if (const auto* published = std::get_if<nests::PublishedPrice>(&*price.published))
-        text += fmt::format("  {}\n", nests::to_text(*published));
-    else
-        text += fmt::format("  --cost   says nothing: {}\n", std::get<std::string>(*price.published));
+    if (price.published) text += fmt::format("  {}\n", machine::to_text(*price.published));
 }
 
 void add_parts(Json& json, const compiler::NestPrice& price) {
@@ -69,11 +65,7 @@ void add_parts(Json& json, const compiler::NestPrice& price) {
     for (const compiler::HeldBuffer& buffer : price.buffers)
         json["buffers"][buffer.value] = {{"level", buffer.level}, {"bytes", buffer.bytes}};
     json["barrier"] = price.barrier;
-    if (!price.published) return;
-    if (const auto* published = std::get_if<nests::PublishedPrice>(&*price.published))
-        json["cost"] = nests::to_json(*published);
-    else
-        json["cost"] = {{"unknown", std::get<std::string>(*price.published)}};
+    if (price.published) json["cost"] = machine::to_json(*price.published);
 }
 
 }  // namespace

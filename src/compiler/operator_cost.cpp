@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "compiler/planner_options.h"
+#include "cost/lone_operator.h"
 #include "ir/integer_value.h"
 #include "kernels/micro_kernels.h"
-#include "layouts/lone_operator.h"
 #include "lowering/leaf.h"
 #include "lowering/views.h"
+#include "planner/leaf_choice.h"
 #include "planner/priced.h"
-#include "planner/timed_leaves.h"
 
 namespace tessera::compiler {
 namespace {
@@ -63,53 +63,54 @@ public:
         const auto* definition = std::get_if<DefinitionPtr>(&op.what);
         if (!definition || !is_compiled(**definition)) return kInfinite;
         double seconds = 0;
-        for (const AtPoint& at : points_) seconds += seconds_at(at, op, **definition, operands);
+        for (const AtPoint& at : points_) seconds += seconds_at(at, op, *definition, operands);
         return seconds;
     }
 
 private:
-    /// A graph and a plan of that point alone, without operators.
+    /// The sizes of one point alone.
     struct AtPoint {
-        Graph graph;
-        plan::Plan plan;
-        cost::WeightedSizes sizes;
+        cost::OperatorSizes sizes;
+        std::map<std::string, int64_t> symbols;
+        double weight = 1;
     };
 
     void add(const Graph& graph, const std::string& name, const Point* point) {
-        AtPoint at;
-        at.graph.symbols = graph.symbols;
-        if (point) at.graph.points = {*point};
-        plan::SpecialisationPlan specialisation{.name = name};
+        AtPoint at{.sizes = {.symbols = graph.symbols,
+                             .points = {},
+                             .specialisation = {.name = name},
+                             .workers = options_.workers}};
+        if (point) {
+            at.sizes.points = {*point};
+            at.weight = point->weight;
+        }
         for (const DimSymbol& symbol : graph.symbols) {
             const int64_t size =
                 point && point->values.contains(symbol.name) ? point->values.at(symbol.name) : symbol.high;
-            specialisation.bounds[symbol.name] = {size, size};
+            at.sizes.specialisation.bounds[symbol.name] = {size, size};
+            at.symbols[symbol.name] = size;
         }
-        at.plan.workers = options_.workers;
-        at.plan.specialisations = {specialisation};
-        at.sizes = cost::sizes_of(at.graph, at.plan, specialisation).front();
         points_.push_back(std::move(at));
     }
 
-    double seconds_at(const AtPoint& at, const egraph::Operator& op, const Definition& definition,
+    double seconds_at(const AtPoint& at, const egraph::Operator& op, const DefinitionPtr& definition,
                       std::span<const TensorType> types) const {
-        if (lowering::is_view(definition) &&
-            keeps_neighbours(definition, extents_of(definition, at.sizes.symbols)))
-            return at.sizes.weight * kSecondsOfAView;
-        std::vector<layouts::Operand> operands;
+        if (lowering::is_view(*definition) &&
+            keeps_neighbours(*definition, extents_of(*definition, at.symbols)))
+            return at.weight * kSecondsOfAView;
+        std::vector<cost::Operand> operands;
         for (const TensorType& type : types) {
             const bool is_fixed = std::ranges::all_of(type.shape, &Dim::is_constant);
             operands.push_back({type, is_fixed});
         }
-        const layouts::LoneOperator alone(op, operands, at.graph, at.plan, at.plan.specialisations.front());
-        const plan::ConstantSection constants = plan::constant_section(alone.graph, alone.plan);
-        const lowering::LoweringInput input =
-            lowering::lowering_input(alone.graph, alone.plan, alone.specialisation(), constants);
-        cost::PricedBlock priced = planner::priced_block(input, alone.block(), options_);
+        cost::LoneOperator alone(definition, operands, op.results, at.sizes, *options_.costs,
+                                 planner::level_of_constants(options_));
         double least = kInfinite;
-        for (const planner::TimedLeaf& timed :
-             planner::timed_leaves(priced, alone.node(), alone.specialisation(), options_))
-            if (timed.why_infinite.empty()) least = std::min(least, timed.seconds);
+        for (const plan::Leaf& leaf :
+             planner::leaf_candidates(alone.node(), alone.specialisation(), options_)) {
+            const cost::LonePrice price = alone.by(leaf);
+            if (price.why_infinite.empty()) least = std::min(least, price.seconds);
+        }
         return least;
     }
 

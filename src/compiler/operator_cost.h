@@ -12,7 +12,7 @@ namespace tessera::compiler {
 /// largest sizes), since all specialisations share the graph.
 ///
 /// It is that of its fastest candidate among the micro-kernels as a kernel of its own, divided among the
-/// workers (planner/timed_leaves.h); infinite where there is none, or no code. Operands whose shape has no
+/// workers (cost/lone_operator.h); infinite where there is none, or no code. Operands whose shape has no
 /// symbols come from where constants lie. A view (lowering/views.h) computes nothing, and costs 1 ns where
 /// neighbours along its last axis are neighbours in memory too; one that tears them apart, such as a
 /// transpose of that axis, costs as much as a copy, since its readers gather. A composite has no kernel:

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
-#include <set>
 
-#include "compiler/nest_kernel.h"
 #include "compiler/planner_options.h"
 #include "cost/published.h"
 #include "kernels/micro_kernels.h"
@@ -19,6 +17,17 @@ namespace {
 
 constexpr const char* kWhere = "stated kernels";
 
+/// A published model's own parts of what the evaluator priced by it.
+machine::PublishedPrice published_price(machine::PublishedModel model, const cost::Evaluation& cost) {
+    machine::PublishedPrice price{.model = model,
+                                  .seconds = cost.seconds,
+                                  .memory = std::accumulate(cost.levels.begin(), cost.levels.end(), 0.0),
+                                  .compute = cost.compute};
+    if (model == machine::PublishedModel::kMcfuser)
+        price.alpha = price.seconds / (price.memory + price.compute);
+    return price;
+}
+
 class GraphPricer {
 public:
     GraphPricer(const Graph& graph, std::span<const plan::StatedText> stated, const machine::Machine& machine,
@@ -26,7 +35,11 @@ public:
         : graph_(with_own_storage(graph)),
           start_(planning_start(graph_, machine, options.workers, 0)),
           cost_(options.cost),
-          stated_(stated) {}
+          stated_(stated) {
+        if (!cost_) return;
+        by_published_ = start_.options;
+        by_published_->published = cost::published_on(*cost_, *start_.options.costs, start_.options.workers);
+    }
 
     GraphPrices run() {
         std::vector<plan::StatedKernel> kernels;  // without loads: they share a graph
@@ -101,18 +114,38 @@ private:
 
     void price(const Graph& graph, const plan::Plan& plan, const std::vector<plan::StatedKernel>& kernels,
                const std::vector<size_t>& statements) {
-        for (planner::StatedVerdict& each : planner::price_stated(graph, plan, kernels, start_.options)) {
+        std::vector<plan::StatedKernel> found;  // of the legal ones, without anything open
+        std::vector<NestPrice*> prices;
+        std::vector<planner::StatedVerdict> verdicts =
+            planner::price_stated(graph, plan, kernels, start_.options);
+        priced_.reserve(priced_.size() + verdicts.size());
+        for (planner::StatedVerdict& each : verdicts) {
             const size_t statement = statements[each.kernel];
-            if (auto* refusal = std::get_if<planner::StatedRefusal>(&each.verdict))
+            if (auto* refusal = std::get_if<planner::StatedRefusal>(&each.verdict)) {
                 add(statement, std::move(each.specialisation), std::move(*refusal));
-            else
-                add(statement, each.specialisation,
-                    parts_of(graph, plan, each.specialisation, std::get<planner::StatedPrice>(each.verdict)));
+                continue;
+            }
+            auto& price = std::get<planner::StatedPrice>(each.verdict);
+            add(statement, each.specialisation, parts_of(graph, price));
+            prices.push_back(&std::get<NestPrice>(priced_.back().nest.verdict));
+            found.push_back({stated_[statement].where, each.specialisation, std::move(price.nest)});
+        }
+        if (by_published_) add_published(graph, plan, found, prices);
+    }
+
+    /// The same nests, as the search for kernels prices them with `compile --cost`.
+    void add_published(const Graph& graph, const plan::Plan& plan,
+                       const std::vector<plan::StatedKernel>& found,
+                       const std::vector<NestPrice*>& prices) const {
+        for (const planner::StatedVerdict& each : planner::price_stated(graph, plan, found, *by_published_)) {
+            const auto* price = std::get_if<planner::StatedPrice>(&each.verdict);
+            TESSERA_CHECK(price, "{} is legal by one price alone", found[each.kernel].where);
+            if (price->cost.why_infinite.empty())
+                prices[each.kernel]->published = published_price(*cost_, price->cost);
         }
     }
 
-    NestPrice parts_of(const Graph& graph, const plan::Plan& plan, const std::string& specialisation,
-                       const planner::StatedPrice& price) const {
+    NestPrice parts_of(const Graph& graph, const planner::StatedPrice& price) const {
         const cost::CostModel& model = *start_.options.costs;
         NestPrice parts{.nest = plan::print(price.nest),
                         .seconds = price.cost.seconds,
@@ -125,55 +158,13 @@ private:
         for (const cost::Evaluator::Buffer& buffer : price.buffers)
             parts.buffers.push_back(
                 {graph[buffer.value].name, model.machine().memory[buffer.level].name, buffer.bytes});
-        if (cost_ == machine::PublishedModel::kNncase)
-            parts.published = nests::nncase_price(
-                std::accumulate(price.cost.levels.begin(), price.cost.levels.end(), 0.0), price.cost.compute);
-        else if (cost_)
-            parts.published = published(graph, plan, specialisation, price);
         return parts;
-    }
-
-    machine::PeakRates rates() const {
-        return cost::peak_rates(*start_.options.costs, start_.options.workers);
-    }
-
-    /// Counted on the nest alone, which not every operator allows.
-    std::variant<nests::PublishedPrice, std::string> published(const Graph& graph, const plan::Plan& plan,
-                                                               const std::string& specialisation,
-                                                               const planner::StatedPrice& price) const {
-        std::set<std::string> tiles;
-        for (const cost::Evaluator::Buffer& buffer : price.buffers) tiles.insert(graph[buffer.value].name);
-        const auto runs =
-            std::ranges::find(plan.specialisations, specialisation, &plan::SpecialisationPlan::name);
-        nests::PublishedPrice mean{.model = *cost_, .alpha = 0};
-        double weights = 0;
-        try {
-            for (const cost::WeightedSizes& point : cost::sizes_of(graph, plan, *runs)) {
-                const NestKernel found = nest_kernel(graph, price.nest, point.symbols, tiles);
-                const auto nest = nests::build_nest(found.kernel, found.nest, found.visible);
-                if (const auto* illegal = std::get_if<nests::Illegal>(&nest)) return illegal->reason;
-                const nests::Verdict verdict =
-                    nests::derive_facts(found.kernel, std::get<nests::Nest>(nest), rates());
-                if (const auto* illegal = std::get_if<nests::Illegal>(&verdict)) return illegal->reason;
-                const nests::PublishedPrice here =
-                    nests::price_published(*cost_, std::get<nests::NestFacts>(verdict),
-                                           nests::least_work(found.kernel, found.visible), rates());
-                mean.seconds += point.weight * here.seconds;
-                mean.memory += point.weight * here.memory;
-                mean.compute += point.weight * here.compute;
-                mean.alpha += point.weight * here.alpha;
-                weights += point.weight;
-            }
-        } catch (const Error& error) {
-            return std::string(error.what());
-        }
-        if (weights > 0) mean.alpha /= weights;
-        return mean;
     }
 
     const Graph graph_;
     const PlanningStart start_;
     const std::optional<machine::PublishedModel> cost_;
+    std::optional<planner::PlannerOptions> by_published_;  ///< with the model's price, if there is a wish
     const std::span<const plan::StatedText> stated_;
     std::vector<Priced> priced_;
 };

@@ -11,7 +11,6 @@
 #include "ir/graph.h"
 #include "machine/machine.h"
 #include "machine/published_models.h"
-#include "nests/published_price.h"
 #include "plan/stated_kernels.h"
 #include "planner/stated.h"
 
@@ -35,8 +34,9 @@ struct NestPrice {
     std::vector<HeldBuffer> buffers;
     double barrier = 0;        ///< of one meeting of all workers, which is no part of `seconds`
     std::string why_infinite;  ///< why `seconds` is not known; else empty
-    /// The price of a published model, or why it has none; empty without such a wish.
-    std::optional<std::variant<nests::PublishedPrice, std::string>> published;
+    /// By a published model: what `compile --cost` counts for this nest. Empty without such a wish, and where
+    /// `why_infinite` says that there is no price.
+    std::optional<machine::PublishedPrice> published;
 };
 
 /// A statement in one specialisation.
@@ -62,11 +62,11 @@ struct GraphPrices {
 /// Prices each statement by itself, as `compile --search-effort 0 --kernels` does: the graph is taken as it
 /// stands, without a search for an equal one or for layouts, and no C++ compiler is asked.
 ///
-/// Published models: nncase has the sum of all levels as T_mem and of all calls of micro-kernels as T_comp,
-/// at the means over the points. MCFuser and the roofline count on the nest alone (compiler/nest_kernel.h),
-/// on a machine with the bandwidth of the main memory and the highest peak of its units, for all workers.
+/// Published models price the same nests by the same evaluator (cost/published.h): nncase in seconds of the
+/// worker with most work, MCFuser and the roofline in seconds of all.
 /// @pre the graph is verified
-/// @throws Error for a graph that cannot be planned at all
+/// @throws Error for a graph that cannot be planned at all, or a machine without a rate that the published
+/// model needs
 GraphPrices price_graph(const Graph& graph, std::span<const plan::StatedText> stated,
                         const machine::Machine& machine, const PriceOptions& options);
 

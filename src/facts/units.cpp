@@ -5,42 +5,30 @@
 #include <optional>
 
 #include "facts/packs.h"
+#include "facts/product.h"
 #include "ir/checked_arithmetic.h"
 #include "support/error.h"
 
 namespace tessera::facts {
 namespace {
 
-const ExprPtr& without_casts(const ExprPtr& expr) {
-    const auto* cast = std::get_if<Cast>(&expr->node);
-    return cast ? without_casts(cast->argument) : expr;
-}
-
-// The tensor of which the expression is an element, casts aside; -1 if it is anything else.
-int operand_of(const ExprPtr& expr) {
-    const auto* read = std::get_if<Read>(&without_casts(expr)->node);
-    return read ? read->tensor : -1;
-}
-
 // The two operands whose product is summed.
 std::optional<std::pair<int, int>> factors(const Definition& definition) {
+    const auto both = two_factors(definition);
+    if (!both) return std::nullopt;
     int left = -1;
-    int right = -1;
-    if (definition.monoid == Monoid::kSoftmaxSum) {
-        // The product of the weights, which stand for the operands of the score, and the values.
-        for (const Read& read : reads_in({definition.body[0]})) {
+    if (definition.monoid == Monoid::kSum) {
+        left = std::get<Read>(both->first->node).tensor;
+    } else {
+        // The operands of the score stand for the weight.
+        for (const Read& read : reads_in({both->first})) {
             if (definition.tensors[static_cast<size_t>(read.tensor)].role != Role::kIn) continue;
             if (left >= 0 && left != read.tensor) return std::nullopt;
             left = read.tensor;
         }
-        right = operand_of(definition.body[1]);
-    } else if (definition.monoid == Monoid::kSum) {
-        const auto* product = std::get_if<Apply>(&without_casts(definition.body[0])->node);
-        if (!product || product->function != Function::kMul) return std::nullopt;
-        left = operand_of(product->arguments[0]);
-        right = operand_of(product->arguments[1]);
     }
-    if (left < 0 || right < 0 || left == right) return std::nullopt;
+    const int right = std::get<Read>(both->second->node).tensor;
+    if (left < 0 || left == right) return std::nullopt;
     return std::pair(left, right);
 }
 

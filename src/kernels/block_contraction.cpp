@@ -7,6 +7,7 @@
 #include <numeric>
 #include <optional>
 
+#include "facts/product.h"
 #include "ir/iterator_use.h"
 #include "kernels/contraction.h"
 
@@ -219,15 +220,12 @@ private:
         if (result.block % kQuad != 0 ||
             result.block * kLargestByte * (terms.radix + 1) * kLargestFactor > INT32_MAX)
             return std::nullopt;
-        const std::vector<int> in_a = iterators_in(a.coordinates), in_b = iterators_in(side),
-                               in_scale = iterators_in(a_scale.coordinates);
-        for (int x = 0; x < static_cast<int>(definition_.iterators.size()); ++x) {
-            const bool of_a = contains(in_a, x), of_b = contains(in_b, x);
-            if (!of_a && contains(in_scale, x)) return std::nullopt;
-            if (x == k || !contains(in_c_, x)) continue;
-            if (of_a && !of_b) result.m.push_back(x);
-            if (of_b && !of_a) result.n.push_back(x);
-        }
+        const std::vector<int> in_a = iterators_in(a.coordinates);
+        for (const int x : iterators_in(a_scale.coordinates))
+            if (!contains(in_a, x)) return std::nullopt;
+        facts::ProductRoles roles = facts::product_roles(definition_, in_a, iterators_in(side));
+        result.m = std::move(roles.rows);
+        result.n = std::move(roles.columns);
         if (result.n.empty()) return std::nullopt;
         result.fold = fold_of(result);
         return result;

@@ -4,16 +4,14 @@
 #include <span>
 #include <string>
 
+#include "cost/lone_operator.h"
 #include "egraph/operator.h"
 #include "planner/default_planner.h"
 
 /// Cost of one operator with its operands and result in given layouts.
 namespace tessera::layouts {
 
-struct Operand {
-    TensorType type;  ///< with its layout
-    bool is_constant = false;
-};
+using cost::Operand;
 
 /// Cost of one repetition, summed over all sizes of a specialisation by their weights.
 struct FormCost {

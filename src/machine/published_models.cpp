@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
 namespace tessera::machine {
 namespace {
 
@@ -49,6 +52,24 @@ McfuserTimes mcfuser_times(double bytes, double flops, double blocks, const Peak
 
 double roofline_seconds(double operations, double bytes, const PeakRates& machine) {
     return std::max(operations / machine.operations_per_second, bytes / machine.bytes_per_second);
+}
+
+nlohmann::ordered_json to_json(const PublishedPrice& price) {
+    nlohmann::ordered_json json = {{"model", name(price.model)},
+                                   {"seconds", price.seconds},
+                                   {"memory", price.memory},
+                                   {"compute", price.compute}};
+    if (price.model == PublishedModel::kMcfuser) json["alpha"] = price.alpha;
+    return json;
+}
+
+std::string to_text(const PublishedPrice& price) {
+    const std::string total = fmt::format("{:<8} {:.6g} s = ", name(price.model), price.seconds);
+    if (price.model == PublishedModel::kMcfuser)
+        return total + fmt::format("({:.6g} s memory + {:.6g} s compute) x {:.6g}", price.memory,
+                                   price.compute, price.alpha);
+    return total +
+           fmt::format("the larger of {:.6g} s memory and {:.6g} s compute", price.memory, price.compute);
 }
 
 }  // namespace tessera::machine

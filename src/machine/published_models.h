@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 /// Published models of the time of a kernel, for comparison with what the planner counts (cost/evaluate.h).
 /// Each is a formula over totals that follow from a nest; the machine enters by two or three rates.
 namespace tessera::machine {
@@ -53,5 +55,19 @@ inline McfuserTimes mcfuser_times(int64_t bytes, int64_t flops, int64_t blocks, 
 
 /// The larger of the operations by the peak and of the bytes by the bandwidth, no byte being moved twice.
 double roofline_seconds(double operations, double bytes, const PeakRates& machine);
+
+/// A nest priced by one of them.
+struct PublishedPrice {
+    PublishedModel model = PublishedModel::kMcfuser;
+    double seconds = 0;
+    double memory = 0;   ///< seconds
+    double compute = 0;  ///< seconds
+    double alpha = 1;    ///< of MCFuser
+    bool operator==(const PublishedPrice&) const = default;
+};
+
+nlohmann::ordered_json to_json(const PublishedPrice& price);
+/// "mcfuser  3.3e-06 s = (6.1e-07 s memory + 1.0e-06 s compute) x 2"
+std::string to_text(const PublishedPrice& price);
 
 }  // namespace tessera::machine

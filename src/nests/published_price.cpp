@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
-
 #include "facts/touched.h"
 #include "facts/work.h"
 #include "ir/checked_arithmetic.h"
@@ -14,6 +11,11 @@ namespace tessera::nests {
 namespace {
 
 using machine::PublishedModel;
+using machine::PublishedPrice;
+
+PublishedPrice of_nncase(double memory, double compute) {
+    return {PublishedModel::kNncase, machine::nncase_seconds(memory, compute), memory, compute};
+}
 
 PublishedPrice of_mcfuser(const machine::McfuserTimes& times) {
     return {PublishedModel::kMcfuser, times.estimate, times.memory, times.compute, times.alpha};
@@ -26,10 +28,6 @@ PublishedPrice of_roofline(const LeastWork& least, const machine::PeakRates& mac
 }
 
 }  // namespace
-
-PublishedPrice nncase_price(double memory, double compute) {
-    return {PublishedModel::kNncase, machine::nncase_seconds(memory, compute), memory, compute};
-}
 
 LeastWork least_work(const Kernel& kernel, const std::vector<std::string>& visible) {
     LeastWork least;
@@ -59,7 +57,7 @@ PublishedPrice price_published(PublishedModel model, const NestFacts& facts, con
         machine::mcfuser_times(facts.bytes, facts.flops, facts.units, machine);
     switch (model) {
         case PublishedModel::kNncase:
-            return nncase_price(times.memory, times.compute);
+            return of_nncase(times.memory, times.compute);
         case PublishedModel::kMcfuser:
             return of_mcfuser(times);
         case PublishedModel::kRoofline:
@@ -78,7 +76,7 @@ PublishedPrice price_published(PublishedModel model, const LevelFacts& facts, co
     const LevelUse& crossed = facts.price.levels[1];
     switch (model) {
         case PublishedModel::kNncase:
-            return nncase_price(facts.price.memory, facts.price.compute);
+            return of_nncase(facts.price.memory, facts.price.compute);
         case PublishedModel::kMcfuser:
             return of_mcfuser(machine::mcfuser_times(crossed.bytes_in + crossed.bytes_out, facts.flops,
                                                      facts.units, rates));
@@ -86,24 +84,6 @@ PublishedPrice price_published(PublishedModel model, const LevelFacts& facts, co
             break;
     }
     return of_roofline(least, rates);
-}
-
-nlohmann::ordered_json to_json(const PublishedPrice& price) {
-    nlohmann::ordered_json json = {{"model", name(price.model)},
-                                   {"seconds", price.seconds},
-                                   {"memory", price.memory},
-                                   {"compute", price.compute}};
-    if (price.model == PublishedModel::kMcfuser) json["alpha"] = price.alpha;
-    return json;
-}
-
-std::string to_text(const PublishedPrice& price) {
-    const std::string total = fmt::format("{:<8} {:.6g} s = ", name(price.model), price.seconds);
-    if (price.model == PublishedModel::kMcfuser)
-        return total + fmt::format("({:.6g} s memory + {:.6g} s compute) x {:.6g}", price.memory,
-                                   price.compute, price.alpha);
-    return total +
-           fmt::format("the larger of {:.6g} s memory and {:.6g} s compute", price.memory, price.compute);
 }
 
 }  // namespace tessera::nests

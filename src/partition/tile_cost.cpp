@@ -8,36 +8,14 @@
 namespace tessera::partition {
 namespace {
 
-const ExprPtr& beneath_casts(const ExprPtr& expr) {
-    const auto* cast = std::get_if<Cast>(&expr->node);
-    return cast ? beneath_casts(cast->argument) : expr;
+bool is_operand(const Definition& definition, const ExprPtr& factor) {
+    const auto* read = std::get_if<Read>(&factor->node);
+    return read && definition.tensors[static_cast<size_t>(read->tensor)].role == Role::kIn;
 }
 
-/// The iterators of a factor: an element of one operand, casts aside.
-std::optional<std::vector<int>> factor_iterators(const Definition& definition, const ExprPtr& expr) {
-    const auto* r = std::get_if<Read>(&beneath_casts(expr)->node);
-    if (!r || definition.tensors[static_cast<size_t>(r->tensor)].role != Role::kIn) return std::nullopt;
-    return iterators_in(r->coordinates);
-}
-
-std::optional<std::pair<std::vector<int>, std::vector<int>>> factors_of(const Definition& definition) {
-    if (definition.monoid == Monoid::kSoftmaxSum) {
-        const auto value = factor_iterators(definition, definition.body[1]);
-        if (!value) return std::nullopt;
-        return std::pair(iterators_in(definition.body[0]), *value);
-    }
-    if (definition.monoid != Monoid::kSum) return std::nullopt;
-    const auto* product = std::get_if<Apply>(&beneath_casts(definition.body[0])->node);
-    if (!product || product->function != Function::kMul) return std::nullopt;
-    const auto left = factor_iterators(definition, product->arguments[0]);
-    const auto right = factor_iterators(definition, product->arguments[1]);
-    if (!left || !right) return std::nullopt;
-    return std::pair(*left, *right);
-}
-
-double iterations_along(const std::vector<size_t>& iterators, const TileSizes& sizes) {
+double iterations_along(const std::vector<int>& iterators, const TileSizes& sizes) {
     double product = 1;
-    for (const size_t i : iterators) product *= static_cast<double>(sizes[i]);
+    for (const int i : iterators) product *= static_cast<double>(sizes[static_cast<size_t>(i)]);
     return product;
 }
 
@@ -48,29 +26,20 @@ double whole_blocks(double extent, int64_t block) {
 
 }  // namespace
 
-std::optional<ProductRoles> product_roles(const Definition& definition) {
-    const auto factors = factors_of(definition);
-    if (!factors) return std::nullopt;
-    ProductRoles roles;
-    for (size_t i = 0; i < definition.iterators.size(); ++i) {
-        const auto is_in = [&](const std::vector<int>& all) {
-            return std::find(all.begin(), all.end(), static_cast<int>(i)) != all.end();
-        };
-        const bool left = is_in(factors->first), right = is_in(factors->second);
-        if (definition.iterators[i].is_reduction)
-            (left && right ? roles.summed : roles.batch).push_back(i);
-        else if (left != right)
-            (left ? roles.rows : roles.columns).push_back(i);
-        else
-            roles.batch.push_back(i);
-    }
+std::optional<facts::ProductRoles> matrix_roles(const Definition& definition) {
+    const auto factors = facts::two_factors(definition);
+    if (!factors || !is_operand(definition, factors->second) ||
+        (definition.monoid == Monoid::kSum && !is_operand(definition, factors->first)))
+        return std::nullopt;
+    facts::ProductRoles roles =
+        facts::product_roles(definition, iterators_in(factors->first), iterators_in(factors->second));
     // A sum of squares is no product of matrices.
     if (roles.summed.empty() || (roles.rows.empty() && roles.columns.empty())) return std::nullopt;
     return roles;
 }
 
 double product_flops(const facts::BoundDefinition& bound) {
-    if (!product_roles(bound.definition)) return 0;
+    if (!matrix_roles(bound.definition)) return 0;
     double flops = 2;
     for (const int64_t extent : bound.extents.iterators) flops *= static_cast<double>(extent);
     return flops;
@@ -78,7 +47,7 @@ double product_flops(const facts::BoundDefinition& bound) {
 
 TileCost::TileCost(const facts::BoundDefinition& bound, const Footprints& footprints,
                    const chip::ChipDescription& chip)
-    : bound_(bound), footprints_(footprints), chip_(chip), roles_(product_roles(bound.definition)) {
+    : bound_(bound), footprints_(footprints), chip_(chip), roles_(matrix_roles(bound.definition)) {
     const Definition& definition = bound.definition;
     body_ = facts::count_operations(definition.body[0]);
     post_ = facts::count_operations(definition.post);

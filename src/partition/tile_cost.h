@@ -4,22 +4,15 @@
 #include <vector>
 
 #include "chip/chip_description.h"
+#include "facts/product.h"
 #include "facts/work.h"
 #include "partition/footprints.h"
 
 namespace tessera::partition {
 
-/// The iterators of a product that a matrix unit can sum, by what they do.
-struct ProductRoles {
-    std::vector<size_t> rows;     ///< of the left factor only
-    std::vector<size_t> columns;  ///< of the right factor only
-    std::vector<size_t> summed;   ///< reductions of both
-    std::vector<size_t> batch;    ///< all others
-    friend bool operator==(const ProductRoles&, const ProductRoles&) = default;
-};
-
-/// A definition that sums products of two operands, or the weighted values of a softmax; empty otherwise.
-std::optional<ProductRoles> product_roles(const Definition& definition);
+/// The roles of the iterators where a matrix unit can sum the definition: it sums products of two operands,
+/// or the weighted values of a softmax. Nothing otherwise.
+std::optional<facts::ProductRoles> matrix_roles(const Definition& definition);
 
 /// Two for each iteration of such a definition, those that a predicate leaves out too; 0 for others.
 double product_flops(const facts::BoundDefinition& bound);
@@ -44,7 +37,7 @@ private:
     const facts::BoundDefinition& bound_;
     const Footprints& footprints_;
     const chip::ChipDescription& chip_;
-    std::optional<ProductRoles> roles_;
+    std::optional<facts::ProductRoles> roles_;
     facts::OperationCount body_, value_, post_;
     std::vector<bool> is_scored_;  ///< iterators of which the score of a softmax depends
 };

@@ -3,10 +3,15 @@
 #include <algorithm>
 #include <limits>
 
-#include "planner/timed_leaves.h"
+#include "cost/lone_operator.h"
 
 namespace tessera::planner {
 namespace {
+
+struct TimedLeaf {
+    plan::Leaf leaf;
+    cost::LonePrice price;
+};
 
 // The factor by which a repeated measurement may differ.
 constexpr double kNoise = 1.03;
@@ -38,12 +43,12 @@ bool is_faster(const Seconds& a, const Seconds& b, double gain, double loss) {
 
 /// Whether `a` waits less and does not compute more. That counts where the memory limits both: it gives more
 /// at other times.
-bool waits_less(const TimedLeaf& a, const TimedLeaf& b) {
+bool waits_less(const cost::LonePrice& a, const cost::LonePrice& b) {
     return is_nowhere_slower(a.at_points, b.at_points, 1) && is_nowhere_slower(a.near, b.near, kNoise) &&
            is_faster(a.alone, b.alone, kNoise, 1);
 }
 
-bool dominates(const TimedLeaf& a, const TimedLeaf& b) {
+bool dominates(const cost::LonePrice& a, const cost::LonePrice& b) {
     return is_faster(a.at_points, b.at_points, kNoise, kNoise) ||
            is_faster(a.at_points, b.at_points, kFasterSomewhere, 1) || waits_less(a, b);
 }
@@ -53,7 +58,7 @@ void append_by_preference(std::vector<TimedLeaf> alike, std::vector<plan::Leaf>&
     while (!alike.empty()) {
         auto next = std::find_if(alike.begin(), alike.end(), [&](const TimedLeaf& timed) {
             return std::none_of(alike.begin(), alike.end(),
-                                [&](const TimedLeaf& other) { return dominates(other, timed); });
+                                [&](const TimedLeaf& other) { return dominates(other.price, timed.price); });
         });
         if (next == alike.end()) next = alike.begin();
         out.push_back(std::move(next->leaf));
@@ -68,18 +73,23 @@ std::vector<plan::Leaf> ranked_leaves(cost::PricedBlock& block, const Graph& gra
                                       const PlannerOptions& options) {
     const bool is_packed = has_packed_values(graph, node, specialisation);
     if (!options.costs->is_measured() && !is_packed) return leaf_candidates(node, specialisation, options);
-    std::vector<TimedLeaf> candidates = timed_leaves(block, node, specialisation, options);
+    std::vector<TimedLeaf> candidates;
+    for (plan::Leaf& leaf : leaf_candidates(node, specialisation, options)) {
+        cost::LonePrice price = cost::lone_price(block, leaf);
+        candidates.push_back({std::move(leaf), std::move(price)});
+    }
     const auto unranked =
         std::stable_partition(candidates.begin(), candidates.end(),
                               [](const TimedLeaf& timed) { return !timed.leaf.kernel->is_plain; });
     if (is_packed)
         std::stable_sort(unranked, candidates.end(), [](const TimedLeaf& a, const TimedLeaf& b) {
-            return a.why_infinite.empty() && (!b.why_infinite.empty() || a.seconds < b.seconds);
+            return a.price.why_infinite.empty() &&
+                   (!b.price.why_infinite.empty() || a.price.seconds < b.price.seconds);
         });
     const auto count = static_cast<size_t>(unranked - candidates.begin());
     const auto seconds = [&](size_t i) {
-        return candidates[i].why_infinite.empty() ? candidates[i].seconds
-                                                  : std::numeric_limits<double>::infinity();
+        return candidates[i].price.why_infinite.empty() ? candidates[i].price.seconds
+                                                        : std::numeric_limits<double>::infinity();
     };
     std::vector<plan::Leaf> ranked;
     std::vector<bool> is_taken(count);

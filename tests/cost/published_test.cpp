@@ -143,7 +143,8 @@ TEST(PublishedModels, CountAsTheExactWalkDoes) {
         for (auto& [model, evaluation] :
              {std::pair(PublishedModel::kMcfuser, found),
               std::pair(PublishedModel::kRoofline, roofline(chain.nest(), chain.is_tile()))}) {
-            const nests::PublishedPrice price = nests::price_published(model, *facts, least, mcfuser.rates());
+            const machine::PublishedPrice price =
+                nests::price_published(model, *facts, least, mcfuser.rates());
             EXPECT_NEAR(evaluation.seconds, price.seconds, 1e-9 * price.seconds) << name(model);
             EXPECT_NEAR(evaluation.compute, price.compute, 1e-9 * price.compute) << name(model);
             EXPECT_NEAR(evaluation.levels.back(), price.memory, 1e-9 * price.memory) << name(model);

@@ -1,6 +1,7 @@
 #include "machine/published_models.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace tessera::machine {
 namespace {
@@ -25,6 +26,16 @@ TEST(PublishedModels, AreTheFormulasOfTheirPapers) {
     EXPECT_EQ(times.estimate, 48);
     EXPECT_EQ(roofline_seconds(400, 1000, {100, 200}), 10);
     EXPECT_EQ(roofline_seconds(4000, 1000, {100, 200}), 20);
+}
+
+TEST(PublishedModels, PricesAreShownWithTheirParts) {
+    const PublishedPrice mcfuser{PublishedModel::kMcfuser, 48, 10, 2, 4};
+    EXPECT_EQ(to_text(mcfuser), "mcfuser  48 s = (10 s memory + 2 s compute) x 4");
+    EXPECT_EQ(to_json(mcfuser)["alpha"], 4);
+    const PublishedPrice nncase{PublishedModel::kNncase, 3, 2, 3};
+    EXPECT_EQ(to_text(nncase), "nncase   3 s = the larger of 2 s memory and 3 s compute");
+    EXPECT_FALSE(to_json(nncase).contains("alpha"));
+    EXPECT_EQ(to_json(nncase)["seconds"], 3);
 }
 
 }  // namespace

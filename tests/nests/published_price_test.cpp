@@ -8,6 +8,7 @@ namespace tessera::nests {
 namespace {
 
 using machine::PublishedModel;
+using machine::PublishedPrice;
 
 constexpr const char* kOperators = R"(op c(m: 32, n: 24, k*: 8)
 in  A f32[m, k], B f32[k, n]

@@ -19,21 +19,21 @@ constexpr const char* kBatched =
     "op scores(b: 2, r: 3, s: 10, e*: 5)\nin G f16[b, r, e]\nin K f16[b, s, e]\n"
     "out S f32[b, r, s] = sum(f32(G) * f32(K)) * 0.5\n";
 
-TEST(ProductRoles, AreReadOffTheMaps) {
-    const auto roles = product_roles(parse_definition(kBatched, "test.op"));
+TEST(MatrixRoles, AreThoseOfProductsOfTwoOperands) {
+    const auto roles = matrix_roles(parse_definition(kBatched, "test.op"));
     ASSERT_TRUE(roles);
     EXPECT_THAT(roles->rows, ElementsAre(1));
     EXPECT_THAT(roles->columns, ElementsAre(2));
     EXPECT_THAT(roles->summed, ElementsAre(3));
     EXPECT_THAT(roles->batch, ElementsAre(0));
-    EXPECT_FALSE(product_roles(
+    EXPECT_FALSE(matrix_roles(
         parse_definition("op squares(t: 4, d*: 8)\nin X f32[t, d]\nout Y f32[t] = sum(X * X)\n", "test.op")));
-    EXPECT_FALSE(product_roles(
+    EXPECT_FALSE(matrix_roles(
         parse_definition("op largest(t: 4, d*: 8)\nin X f32[t, d]\nout Y f32[t] = max(X)\n", "test.op")));
     const auto attend =
-        product_roles(parse_definition("op attend(r: 3, d: 6, s*: 4)\nin P f32[r, s]\nin V f32[s, d]\n"
-                                       "out M f32[r], L f32[r], A f32[r, d] = softmax_sum(P, V)\n",
-                                       "test.op"));
+        matrix_roles(parse_definition("op attend(r: 3, d: 6, s*: 4)\nin P f32[r, s]\nin V f32[s, d]\n"
+                                      "out M f32[r], L f32[r], A f32[r, d] = softmax_sum(P, V)\n",
+                                      "test.op"));
     ASSERT_TRUE(attend);
     EXPECT_THAT(attend->rows, ElementsAre(0));
     EXPECT_THAT(attend->columns, ElementsAre(1));
