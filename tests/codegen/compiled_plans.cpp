@@ -62,7 +62,8 @@ std::vector<int64_t> host_lanes() {
     return lanes;
 }
 
-CompiledPlans::CompiledPlans(int64_t lanes) : lanes_(lanes), library_(std::make_unique<Library>()) {}
+CompiledPlans::CompiledPlans(int64_t lanes, kernels::Spellings spellings)
+    : lanes_(lanes), spellings_(std::move(spellings)), library_(std::make_unique<Library>()) {}
 CompiledPlans::CompiledPlans(CompiledPlans&&) noexcept = default;
 CompiledPlans::~CompiledPlans() = default;
 
@@ -86,7 +87,7 @@ void CompiledPlans::compile() {
     std::vector<movement::Program> programs;
     for (const Entry& entry : entries_)
         programs.insert(programs.end(), entry.programs.begin(), entry.programs.end());
-    const std::string code = codegen::cpp::emit("test", programs, exchanges_).text;
+    const std::string code = codegen::cpp::emit("test", programs, exchanges_, spellings_).text;
     const fs::path folder = fs::temp_directory_path() / fmt::format("tessera-tests-{}", getuid());
     fs::create_directories(folder);
     const std::string stem = fmt::format("{}-{}", hash_hex(code + std::to_string(lanes_)), getpid());

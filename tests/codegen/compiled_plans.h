@@ -8,6 +8,7 @@
 #include "codegen/cpp/exchanges.h"
 #include "codegen/taking_turns.h"
 #include "ir/graph_interpreter.h"
+#include "kernels/micro_kernels.h"
 #include "movement/difference.h"
 #include "movement/planned_graphs.h"
 #include "movement/program.h"
@@ -28,7 +29,7 @@ std::vector<int64_t> host_lanes();
 /// them.
 class CompiledPlans {
 public:
-    explicit CompiledPlans(int64_t lanes);
+    explicit CompiledPlans(int64_t lanes, kernels::Spellings spellings = kernels::spellings());
     CompiledPlans(CompiledPlans&&) noexcept;
     ~CompiledPlans();
 
@@ -56,6 +57,7 @@ private:
     TesseraStepFunction function(size_t index, size_t specialisation) const;
 
     int64_t lanes_;
+    kernels::Spellings spellings_;
     std::vector<Entry> entries_;
     codegen::cpp::Exchanges exchanges_;
     std::unique_ptr<Library> library_;

@@ -76,7 +76,7 @@ std::string pointer_text(const movement::ProgramBuffer& b, const std::string& fr
     std::string base = base_text(b);
     if (b.worker_stride > 0) base += fmt::format(" + worker * {}", b.worker_stride);
     if (!(b.repetition_stride == movement::Index(0)))
-        base += fmt::format(" + repetition * ({})", b.repetition_stride.text());
+        base += fmt::format(" + repetition * ({})", text_of(b.repetition_stride));
     if (const std::string type = c_type(b.element); !type.empty())
         return fmt::format("elements<{}{}>({}){}", b.is_written ? "" : "const ", type, base,
                            from.empty() ? "" : " + " + from);
@@ -89,7 +89,7 @@ std::string whole_address_text(const movement::Address& address) {
     const movement::Index bytes =
         movement::floor_div(address.offset * movement::Index(bits(address.element)), 8);
     return fmt::format("{}({}.bytes() + {})", pointer_type(address.element, false), address.buffer,
-                       bytes.text());
+                       text_of(bytes));
 }
 
 }  // namespace tessera::codegen::cpp

@@ -111,16 +111,17 @@ std::string symbols_of(const movement::Program& program, const char* step) {
 }
 
 EmittedKernel emit_kernel(const movement::Program& program, const movement::Kernel& kernel,
-                          const std::string& name, const Exchanges& exchanges, FactorTypes& factors) {
+                          const std::string& name, const Exchanges& exchanges,
+                          const kernels::Spellings& spellings, FactorTypes& factors) {
     EmittedKernel emitted;
     emitted.name = name;
     emitted.comment = kernel.comment;
     emitted.symbols = symbols_of(program, "step.");
     const std::optional<KernelExchange> exchange = exchange_of(kernel, exchanges);
     if (exchange) emitted.tables = exchange->text.tables;
-    KernelText text(factors);
+    KernelText text(spellings, factors);
     text.body(kernel.body);
-    emitted.body = text.text();
+    emitted.body = text.written();
     find_shape(text.tiles(), kernel, exchange, emitted);
     return emitted;
 }
@@ -132,13 +133,14 @@ struct Kernels {
 };
 
 Kernels emit_kernels(const std::vector<movement::Program>& programs, const Exchanges& exchanges,
-                     FactorTypes& factors) {
+                     const kernels::Spellings& spellings, FactorTypes& factors) {
     Kernels kernels;
     const FunctionNames names(programs);
     for (const movement::Program& program : programs)
         for (const movement::ProgramBlock& block : program.blocks)
             for (const movement::Kernel& kernel : block.kernels)
-                kernels.all.push_back(emit_kernel(program, kernel, names.of(kernel), exchanges, factors));
+                kernels.all.push_back(
+                    emit_kernel(program, kernel, names.of(kernel), exchanges, spellings, factors));
     std::map<std::string_view, size_t> of_shape;
     for (size_t k = 0; k < kernels.all.size(); ++k)
         kernels.function.push_back(of_shape.emplace(kernels.all[k].shape, k).first->second);
@@ -270,9 +272,9 @@ std::string entry_name(const movement::Program& program) {
 }
 
 Code emit(const std::string& model, const std::vector<movement::Program>& programs,
-          const Exchanges& exchanges) {
+          const Exchanges& exchanges, const kernels::Spellings& spellings) {
     FactorTypes factors;
-    const Kernels kernels = emit_kernels(programs, exchanges, factors);
+    const Kernels kernels = emit_kernels(programs, exchanges, spellings, factors);
     std::string entries;
     size_t first = 0;
     for (const movement::Program& program : programs) {

@@ -23,7 +23,7 @@ std::string in_brackets(const std::string& text) {
 
 /// The first lane of an integer, or the integer without lanes.
 Text lanes_of_integer(const movement::Integer& integer, const ValueContext& context, bool is_wide) {
-    const std::string first = integer.value.text();
+    const std::string first = text_of(integer.value);
     if (integer.lane_stride == 0 || context.lanes == 1)
         return {in_brackets(first), movement::NumberKind::kInteger};
     if (is_wide)

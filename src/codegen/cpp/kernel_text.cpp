@@ -30,21 +30,21 @@ void KernelText::nested(const movement::Body& statements) {
 }
 
 void KernelText::emit(const movement::For& loop) {
-    const std::string& v = loop.variable.name;
-    line(fmt::format("for (int64_t {0} = {1}; {0} < {2}; {3}) {{", v, loop.begin.text(), loop.end.text(),
+    const std::string v = identifier(loop.variable.name);
+    line(fmt::format("for (int64_t {0} = {1}; {0} < {2}; {3}) {{", v, text_of(loop.begin), text_of(loop.end),
                      loop.step == 1 ? "++" + v : fmt::format("{} += {}", v, loop.step)));
     nested(loop.body);
     line("}");
 }
 
 void KernelText::emit(const movement::Let& let) {
-    line(fmt::format("const int64_t {} = {};", let.variable.name, let.value.text()));
+    line(fmt::format("const int64_t {} = {};", identifier(let.variable.name), text_of(let.value)));
 }
 
 /// Whole groups, then the partial one: a constant extent decides at once which of them there are.
 void KernelText::emit(const movement::VectorFor& loop) {
     const ValueContext before = context_;
-    const std::string& v = loop.variable.name;
+    const std::string v = identifier(loop.variable.name);
     if (loop.lanes == 1) {
         emit(movement::For{loop.variable, loop.begin, loop.end, 1, loop.body});
         return;
@@ -54,8 +54,8 @@ void KernelText::emit(const movement::VectorFor& loop) {
     const std::string whole = fmt::format("ntt::Int<{}>{{}}", loop.lanes);
     if (extent && *extent % loop.lanes == 0) {
         context_.valid = whole;
-        line(fmt::format("for (int64_t {0} = {1}; {0} < {2}; {0} += {3}) {{", v, loop.begin.text(),
-                         loop.end.text(), loop.lanes));
+        line(fmt::format("for (int64_t {0} = {1}; {0} < {2}; {0} += {3}) {{", v, text_of(loop.begin),
+                         text_of(loop.end), loop.lanes));
         nested(loop.body);
         line("}");
     } else {
@@ -66,10 +66,10 @@ void KernelText::emit(const movement::VectorFor& loop) {
             "const auto group = [&]([[maybe_unused]] const int64_t {0}, const auto lanes_of_{0}) {{", v));
         nested(loop.body);
         line("};");
-        line(fmt::format("int64_t {} = {};", v, loop.begin.text()));
+        line(fmt::format("int64_t {} = {};", v, text_of(loop.begin)));
         line(fmt::format("for (; {0} + {1} <= {2}; {0} += {1}) group({0}, {3});", v, loop.lanes,
-                         loop.end.text(), whole));
-        line(fmt::format("if ({0} < {1}) group({0}, {1} - {0});", v, loop.end.text()));
+                         text_of(loop.end), whole));
+        line(fmt::format("if ({0} < {1}) group({0}, {1} - {0});", v, text_of(loop.end)));
         --depth_;
         line("}");
     }
@@ -91,8 +91,8 @@ void KernelText::emit(const movement::Store& store) {
                                        : float_text(*store.value, context_, has_lanes);
     if (!has_lanes) {
         line(store.to.element == ElementType::kF32 || is_exact
-                 ? fmt::format("{}[{}] = {};", store.to.buffer, store.to.offset.text(), value)
-                 : fmt::format("ntt::set_element({}, {}, {});", store.to.buffer, store.to.offset.text(),
+                 ? fmt::format("{}[{}] = {};", store.to.buffer, text_of(store.to.offset), value)
+                 : fmt::format("ntt::set_element({}, {}, {});", store.to.buffer, text_of(store.to.offset),
                                value));
     } else if (store.lane_stride == 1) {
         line(fmt::format("ntt::store_group({}, {}, {});", address_text(store.to), value, context_.valid));
@@ -108,32 +108,33 @@ void KernelText::emit(const movement::Declare& accumulator) {
     own.lanes = accumulator.lanes;
     const std::string start = float_literal(identity(accumulator.monoid));
     line(fmt::format(
-        "{} {} = {};", own.vector(), accumulator.name,
+        "{} {} = {};", own.vector(), identifier(accumulator.name),
         accumulator.lanes == 1 ? start : fmt::format("ntt::broadcast<{}>({})", own.vector(), start)));
 }
 
 void KernelText::emit(const movement::Accumulate& fold) {
     const bool has_lanes = context_.accumulators.at(fold.name).lanes > 1;
+    const std::string accumulator = identifier(fold.name);
     const auto* product = std::get_if<movement::ApplyValue>(&fold.value->node);
     std::string folded;
     if (fold.monoid == Monoid::kSum && product && product->function == Function::kMul &&
         !has_integer_arguments(*product)) {
         folded = fmt::format("ntt::fma({}, {}, {})", float_text(*product->arguments[0], context_, has_lanes),
-                             float_text(*product->arguments[1], context_, has_lanes), fold.name);
+                             float_text(*product->arguments[1], context_, has_lanes), accumulator);
     } else {
         const std::string value = float_text(*fold.value, context_, has_lanes);
         switch (fold.monoid) {
             case Monoid::kSum:
-                folded = fold.name + " + " + value;
+                folded = accumulator + " + " + value;
                 break;
             case Monoid::kProd:
-                folded = fold.name + " * " + value;
+                folded = accumulator + " * " + value;
                 break;
             case Monoid::kMax:
-                folded = fmt::format("ntt::max({}, {})", fold.name, value);
+                folded = fmt::format("ntt::max({}, {})", accumulator, value);
                 break;
             case Monoid::kMin:
-                folded = fmt::format("ntt::min({}, {})", fold.name, value);
+                folded = fmt::format("ntt::min({}, {})", accumulator, value);
                 break;
             default:
                 TESSERA_CHECK(false);
@@ -147,24 +148,24 @@ void KernelText::emit(const movement::Accumulate& fold) {
         if (condition.has_lanes && is_chosen(*fold.value))
             guard = fmt::format("if (ntt::any({})) ", condition.text);
         folded = condition.has_lanes
-                     ? fmt::format("ntt::select({}, {}, {})", condition.text, folded, fold.name)
-                     : fmt::format("{} ? {} : {}", condition.text, folded, fold.name);
+                     ? fmt::format("ntt::select({}, {}, {})", condition.text, folded, accumulator)
+                     : fmt::format("{} ? {} : {}", condition.text, folded, accumulator);
     }
     const bool may_be_partial =
         has_lanes && context_.lanes > 1 && context_.valid.find("Int<") == std::string::npos;
-    line(guard + (may_be_partial ? fmt::format("{0} = ntt::fold_group({1}, {2}, {0});", fold.name,
+    line(guard + (may_be_partial ? fmt::format("{0} = ntt::fold_group({1}, {2}, {0});", accumulator,
                                                context_.valid, folded)
-                                 : fmt::format("{} = {};", fold.name, folded)));
+                                 : fmt::format("{} = {};", accumulator, folded)));
 }
 
 std::string KernelText::whole_address(const movement::Address& address) const {
     return whole_address_text(address);
 }
 
-void KernelText::factor(const movement::Factor& b, int64_t lanes, const movement::FactorForms& forms) {
+void KernelText::factor(const movement::Factor& b, int64_t lanes, const kernels::FactorForms& forms) {
     if (const auto* strided = std::get_if<movement::StridedFactor>(&b)) {
         line(fmt::format("    ntt::{}({}, {}, {}),", forms.strided, address_text(strided->start),
-                         strided->outer.text(), movement::fixed(strided->inner)));
+                         text_of(strided->outer), fixed(strided->inner)));
         return;
     }
     const auto& function = std::get<movement::ComputedFactor>(b);
@@ -192,6 +193,16 @@ void KernelText::factor(const movement::Factor& b, int64_t lanes, const movement
     line("    }),");
 }
 
+void KernelText::emit(const movement::Call& call) {
+    if (const auto spelling = spellings_.find(&call.kind()); spelling != spellings_.end()) {
+        spelling->second(call, *this);
+        return;
+    }
+    line("{");
+    nested(call.meaning());
+    line("}");
+}
+
 void KernelText::emit(const movement::LocalTile& tile) {
     tiles_.push_back(tile.name);
     line(fmt::format("alignas(64) float {}[{}];", tile.name, tile.elements));
@@ -199,9 +210,9 @@ void KernelText::emit(const movement::LocalTile& tile) {
 
 void KernelText::emit(const movement::Fill& fill) {
     const std::string at =
-        (fill.to.offset + movement::Index::variable({"at", {0, fill.count.bounds().high}})).text();
+        text_of(fill.to.offset + movement::Index::variable({"at", {0, fill.count.bounds().high}}));
     const std::string value = float_literal(fill.value);
-    line(fmt::format("for (int64_t at = 0; at < {}; ++at) {};", fill.count.text(),
+    line(fmt::format("for (int64_t at = 0; at < {}; ++at) {};", text_of(fill.count),
                      fill.to.element == ElementType::kF32
                          ? fmt::format("{}[{}] = {}", fill.to.buffer, at, value)
                          : fmt::format("ntt::set_element({}, {}, {})", fill.to.buffer, at, value)));

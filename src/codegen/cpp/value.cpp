@@ -17,7 +17,7 @@ std::string ValueContext::vector_of_int() const {
 }
 
 std::string address_text(const movement::Address& address) {
-    const std::string offset = address.offset.text();
+    const std::string offset = text_of(address.offset);
     return offset == "0" ? address.buffer : address.buffer + " + " + offset;
 }
 
@@ -59,8 +59,8 @@ Text load_text(const movement::Load& load, const ValueContext& context) {
     Text result;
     if (load.lane_stride == 0 || context.lanes == 1) {
         result.text = load.from.element == ElementType::kF32
-                          ? fmt::format("{}[{}]", load.from.buffer, load.from.offset.text())
-                          : fmt::format("ntt::element({}, {})", load.from.buffer, load.from.offset.text());
+                          ? fmt::format("{}[{}]", load.from.buffer, text_of(load.from.offset))
+                          : fmt::format("ntt::element({}, {})", load.from.buffer, text_of(load.from.offset));
     } else if (load.lane_stride == 1) {
         result = {fmt::format("ntt::load_group<{}>({}, {})", context.vector(), address_text(load.from),
                               context.valid),
@@ -72,9 +72,9 @@ Text load_text(const movement::Load& load, const ValueContext& context) {
     }
     std::string inside;
     for (const movement::Load::Guard& guard : load.guards) {
-        const std::string at = guard.coordinate.text();
+        const std::string at = text_of(guard.coordinate);
         inside +=
-            fmt::format("{}{} >= 0 && {} < {}", inside.empty() ? "" : " && ", at, at, guard.extent.text());
+            fmt::format("{}{} >= 0 && {} < {}", inside.empty() ? "" : " && ", at, at, text_of(guard.extent));
     }
     if (!inside.empty()) {
         Text otherwise{float_literal(load.outside), Kind::kFloat, false};
@@ -234,8 +234,9 @@ Text text_of(const movement::ValueExpr& value, const ValueContext& context) {
         return integer_text(value, context, !fits_32_bits(value));
     const auto& accumulator = std::get<movement::AccumulatorRef>(value.node);
     const movement::Declare& declared = context.accumulators.at(accumulator.name);
-    if (!accumulator.fold_lanes) return {accumulator.name, Kind::kFloat, declared.lanes > 1};
-    return {fmt::format("ntt::fold_{}({})", name(declared.monoid), accumulator.name), Kind::kFloat, false};
+    const std::string variable = identifier(accumulator.name);
+    if (!accumulator.fold_lanes) return {variable, Kind::kFloat, declared.lanes > 1};
+    return {fmt::format("ntt::fold_{}({})", name(declared.monoid), variable), Kind::kFloat, false};
 }
 
 std::string float_text(const movement::ValueExpr& value, const ValueContext& context, bool is_widened) {

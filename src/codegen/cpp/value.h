@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 
+#include "codegen/cpp/index_text.h"
 #include "movement/number_kind.h"
 #include "movement/program.h"
 
