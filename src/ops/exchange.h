@@ -12,7 +12,7 @@
 namespace tessera::ops {
 
 /// Z[r, ..] = X[..]: what the first of the ranks has. The code of every rank writes its own Z[r]
-/// (codegen/cpp/exchanges.h), so that all have one program. Behind it the run time gathers those of the
+/// (backend/exchanges.h), so that all have one program. Behind it the run time gathers those of the
 /// others.
 DefinitionPtr exchange(Symbols symbols, const TensorType& type, int64_t ranks);
 
@@ -22,7 +22,7 @@ DefinitionPtr exchange(Symbols symbols, const TensorType& type, int64_t ranks);
 DefinitionPtr transposed_exchange(Symbols symbols, const TensorType& type, int axis, int64_t ranks);
 
 /// Z[.., j, ..] = X[.., j, ..]: the part of an axis that the first rank has of the whole. The code of every
-/// rank writes it where its own part begins (codegen/cpp/exchanges.h), so that ranks with parts of one size
+/// rank writes it where its own part begins (backend/exchanges.h), so that ranks with parts of one size
 /// have one program. Behind it the run time fills in the parts of the others, which may be of other sizes.
 /// @param starts where the part of each rank begins, and the end of the last one
 DefinitionPtr placed_exchange(Symbols symbols, const TensorType& type, int axis,

@@ -250,11 +250,11 @@ Graph Example::parsed() const {
 }
 
 GraphCall Example::call(int64_t tokens) const {
-    const Graph graph = parsed();
+    const Graph of = parsed();
     GraphCall call;
     call.symbols = {{"T", tokens}};
     uint64_t seed = 1;
-    for (const Value& value : graph.values) {
+    for (const Value& value : of.values) {
         if (value.kind != ValueKind::kInput) continue;
         TensorData data = drawn(value.type.element, evaluate(value.type.shape, call.symbols), ++seed);
         if (value.type.element == ElementType::kI32) {
