@@ -8,8 +8,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "backend/backend.h"
+#include "backend/cpp/emit.h"
 #include "bench_main.h"
-#include "codegen/cpp/emit.h"
 #include "compiler/planner_options.h"
 #include "cost/step_cost.h"
 #include "instances.h"
@@ -45,10 +46,10 @@ std::unique_ptr<Prepared> prepare(const Instance& instance, const machine::Machi
     const plan::ConstantSection constants = plan::constant_section(instance.graph, plan);
     const movement::Program program = lowering::lower(instance.graph, plan, specialisation, constants);
     auto code = std::make_unique<runtime::SharedLibrary>(
-        measure::compile_probe(codegen::cpp::emit("kernel", std::vector<movement::Program>{program}), machine,
+        measure::compile_probe(backend::cpp::emit("kernel", std::vector<movement::Program>{program}), machine,
                                options),
         instance.name);
-    const auto entry = code->function<TesseraStepFunction>(codegen::cpp::entry_name(program));
+    const auto entry = code->function<TesseraStepFunction>(backend::entry_name(program));
     const cost::SizePoint at{.symbols = {}, .contents = instance.contents};
     return std::make_unique<Prepared>(
         Prepared{.name = instance.name,

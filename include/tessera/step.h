@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstdint>
+#include <stdint.h>  // NOLINT: C includes this file, too
 
 /// The arguments of the generated code for one step. All arrays are in the order of the manifest.
 struct TesseraStep {
@@ -26,12 +26,8 @@ struct TesseraStep {
     int64_t rank;  ///< of the caller: decides where its part of a tensor begins
 };
 
-/// One specialisation of the step. It accesses only memory to which `step` points, and keeps nothing between
-/// calls.
-using TesseraStepFunction = void (*)(const TesseraStep* step);
-
 /// The event that a worker marks.
-enum TesseraMark : int64_t {
+enum TesseraMark {
     kTesseraWaits = 0,      ///< it arrives at the barrier before a kernel
     kTesseraComputes = 1,   ///< it begins a kernel
     kTesseraExchanges = 2,  ///< it begins to exchange the kernel's results with the other ranks
@@ -41,11 +37,19 @@ enum TesseraMark : int64_t {
 /// A step that is timed: all workers call `mark` with `marks`, their number, a kernel of the specialisation
 /// in the order of execution, and a TesseraMark.
 struct TesseraMarkedStep {
-    TesseraStep step;
+    struct TesseraStep step;
     void (*mark)(void* marks, int64_t worker, int64_t kernel, int64_t what);
     void* marks;
 };
 
+#ifdef __cplusplus
+
+/// One specialisation of the step. It accesses only memory to which `step` points, and keeps nothing between
+/// calls.
+using TesseraStepFunction = void (*)(const TesseraStep* step);
+
 /// The same specialisation with marks, and with the same results: the suffix of its entry's name.
 inline constexpr const char* kTesseraMarkedSuffix = "_marked";
 using TesseraMarkedStepFunction = void (*)(const TesseraMarkedStep* step);
+
+#endif

@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "codegen/toolchain.h"
+#include "backend/toolchain.h"
 #include "compiler/manifest_of.h"
 #include "compiler/timed.h"
 #include "compiler/write_constants.h"
@@ -24,8 +24,8 @@ void build_artefact(const ModelParts& parts, const std::filesystem::path& out, c
 
 void write_model(const ModelParts& parts, const Compiled& compiled, const std::filesystem::path& out,
                  const CompileOptions& options, CompileReport& report) {
-    const codegen::SharedObject code = timed("compile-cpp", options, report, [&] {
-        return codegen::compile_shared_object(compiled.code, {.compiler = options.machine.compiler,
+    const backend::SharedObject code = timed("compile-cpp", options, report, [&] {
+        return backend::compile_shared_object(compiled.code, {.compiler = options.machine.compiler,
                                                               .isa = options.machine.isa,
                                                               .include_directory = options.ntt_include,
                                                               .cache_directory = options.cache,

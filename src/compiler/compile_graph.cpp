@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "codegen/cpp/emit.h"
+#include "backend/backend.h"
 #include "compiler/compiler.h"
 #include "compiler/kept_plan.h"
 #include "compiler/layout_search.h"
@@ -317,9 +317,9 @@ Compiled compile_graph(const Graph& graph, const CompileOptions& options, Compil
             return text;
         });
     out.code = pass.run(
-        "emit", "cpp",
-        [&] { return codegen::cpp::emit({}, out.programs, codegen::cpp::exchanges_of(out.graph)); },
-        [](const codegen::Code& code) { return code.text; });
+        "emit", std::string(options.backend->suffix),
+        [&] { return options.backend->emit({}, out.programs, backend::exchanges_of(out.graph)); },
+        [](const backend::Code& code) { return code.text; });
     report.code_bytes = static_cast<int64_t>(out.code.text.size());
     return out;
 }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "codegen/code.h"
+#include "backend/backend.h"
 #include "import/policy.h"
 #include "import/quantised/mixture.h"
 #include "ir/graph.h"
@@ -43,6 +43,7 @@ struct CompileOptions {
     std::optional<machine::PublishedModel> cost;
     /// Work of the searches, a multiple of the default; 0: none for graphs and layouts, little for kernels.
     int64_t search_effort = 1;
+    const backend::Backend* backend = &backend::default_backend();  ///< that emits the code
     /// The graph is the result of these passes already: it was distributed behind them.
     bool is_rewritten = false;
     std::function<void(const std::string&)> on_pass;  ///< told each pass as it starts; may be empty
@@ -80,7 +81,7 @@ struct Compiled {
     Graph graph;      ///< decomposed
     plan::Plan plan;  ///< placed and verified
     std::vector<movement::Program> programs;
-    codegen::Code code;
+    backend::Code code;
     /// Searches that a budget has cut short, by their passes, and what raises it.
     std::vector<std::string> cut_short = {};
 };

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "codegen/cpp/emit.h"
+#include "backend/backend.h"
 #include "ops/exchange.h"
 #include "plan/constants.h"
 #include "support/error.h"
@@ -129,7 +129,7 @@ runtime::Manifest manifest_of(const std::optional<runtime::Manifest::Text>& text
     for (size_t s = 0; s < compiled.programs.size(); ++s) {
         const plan::SpecialisationPlan& plan = compiled.plan.specialisations[s];
         runtime::Manifest::Specialisation specialisation{
-            plan.name, codegen::cpp::entry_name(compiled.programs[s]), {}, plan.arena_bytes};
+            plan.name, backend::entry_name(compiled.programs[s]), {}, plan.arena_bytes};
         for (const auto& [symbol, bounds] : plan.bounds)
             specialisation.bounds[symbol] = {bounds.low, bounds.high};
         manifest.specialisations.push_back(std::move(specialisation));

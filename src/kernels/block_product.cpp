@@ -1,10 +1,10 @@
 #include "kernels/block_product.h"
 
 #include "ir/iterator_use.h"
+#include "kernels/call_text.h"
 #include "kernels/parameters.h"
 #include "kernels/product_meaning.h"
 #include "lowering/refusal.h"
-#include "movement/call_text.h"
 
 namespace tessera::kernels {
 namespace {
@@ -106,34 +106,35 @@ movement::Body block_product_meaning(const BlockProductCall& c) {
     return loops.around(std::move(body));
 }
 
-void spell_block_product(const BlockProductCall& c, movement::CallText& out) {
-    out.line(fmt::format("    {}, {}, {},", movement::shared_extent(c.m), c.n.text(), c.k.text()));
+void spell_block_product(const BlockProductCall& c, CallText& out) {
+    out.line(fmt::format("    {}, {}, {},", out.shared_extent(c.m), out.text(c.n), out.text(c.k)));
     if (c.a.size() == 1) {
-        out.line(fmt::format("    ntt::rows({}, {}, ntt::Int<1>{{}}),", out.address(c.a[0]), c.a_m.text()));
+        out.line(
+            fmt::format("    ntt::rows({}, {}, ntt::Int<1>{{}}),", out.address(c.a[0]), out.text(c.a_m)));
     } else {
         out.line(fmt::format("    ntt::row_terms<{}>({}, {}, {}),", c.radix, out.address(c.a[0]),
-                             out.address(c.a[1]), c.a_m.text()));
+                             out.address(c.a[1]), out.text(c.a_m)));
     }
-    out.line(fmt::format("    ntt::rows({}, {}, {}),", out.address(c.a_scale), c.scale_m.text(),
-                         movement::fixed(c.scale_block)));
-    out.line(fmt::format("    ntt::lane_quads({}, {}, {}),", out.whole_address(c.b.start), c.b.outer.text(),
-                         movement::fixed(c.b.inner)));
+    out.line(fmt::format("    ntt::rows({}, {}, {}),", out.address(c.a_scale), out.text(c.scale_m),
+                         out.fixed(c.scale_block)));
+    out.line(fmt::format("    ntt::lane_quads({}, {}, {}),", out.whole_address(c.b.start),
+                         out.text(c.b.outer), out.fixed(c.b.inner)));
     if (c.fold) out.line("    ntt::foldable(");
-    out.factor(c.coefficient, c.lanes, movement::kFactorInLanes);
+    out.factor(c.coefficient, c.lanes, kFactorInLanes);
     if (c.fold) {
         if (c.fold->integer) {
-            out.factor(*c.fold->integer, c.lanes, movement::kFactorInLanes);
-            out.factor(c.fold->rest, c.lanes, movement::kFactorInLanes);
+            out.factor(*c.fold->integer, c.lanes, kFactorInLanes);
+            out.factor(c.fold->rest, c.lanes, kFactorInLanes);
         }
         out.line(fmt::format("    ntt::Int<{}>{{}}),", c.fold->block));
     }
     if (c.offset) {
-        out.factor(*c.offset, c.lanes, movement::kFactorInLanes);
+        out.factor(*c.offset, c.lanes, kFactorInLanes);
     } else {
         out.line("    ntt::no_offset,");
     }
-    out.line(fmt::format("    ntt::result({}, {}, {}));", out.address(c.c), c.c_m.text(),
-                         movement::fixed(c.c_group)));
+    out.line(fmt::format("    ntt::result({}, {}, {}));", out.address(c.c), out.text(c.c_m),
+                         out.fixed(c.c_group)));
 }
 
 BlockProduct block_product(const lowering::LeafScope& scope) {

@@ -73,7 +73,7 @@ std::string block_product_problem(const BlockProductCall& call);
 movement::Body block_product_meaning(const BlockProductCall& call);
 
 /// The operands, after the micro-kernel's name and its tile.
-void spell_block_product(const BlockProductCall& call, movement::CallText& out);
+void spell_block_product(const BlockProductCall& call, CallText& out);
 
 /// The operator in one of its readings.
 struct BlockProduct : ProductIterators {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "kernels/call_text.h"
 #include "kernels/contraction_tile.h"
 #include "kernels/parameters.h"
 #include "kernels/product_candidates.h"
@@ -12,7 +13,6 @@
 #include "kernels/unit_lanes.h"
 #include "lowering/refusal.h"
 #include "movement/call_fields.h"
-#include "movement/call_text.h"
 
 namespace tessera::kernels::contract {
 namespace {
@@ -81,27 +81,25 @@ movement::Body meaning(const ContractCall& c) {
                             .c_group = c.c_group});
 }
 
-void spell(const ContractCall& c, movement::CallText& out) {
+void spell(const ContractCall& c, CallText& out) {
     out.line(fmt::format(
         "ntt::contract<ntt::ContractTile{{.lanes = {}, .rows = {}, .groups = {}, .accumulate "
         "= {}, .b_padded = {}{}{}{}{}{}}}>(",
-        c.lanes, c.rows, c.groups, c.accumulate, c.b_is_padded, movement::tile_member("prefetch", c.prefetch),
-        movement::tile_member("streams", c.streams, 1), c.dot ? ", .dot = true" : "",
-        movement::tile_member("partial_sums", c.partial_sums, 1),
-        movement::tile_member("panel_blocks", c.panel_blocks)));
-    out.line(fmt::format("    {}, {}, {},", movement::shared_extent(c.m), c.n.text(), c.k.text()));
-    out.line(
-        fmt::format("    ntt::rows({}, {}, {}),", out.address(c.a), c.a_m.text(), movement::fixed(c.a_k)));
-    out.factor(c.b, c.lanes, c.k_lanes == 2 ? movement::kFactorInLanePairs : movement::kFactorInLanes);
-    out.line(fmt::format("    ntt::result({}, {}, {}));", out.address(c.c), c.c_m.text(),
-                         movement::fixed(c.c_group)));
+        c.lanes, c.rows, c.groups, c.accumulate, c.b_is_padded, tile_member("prefetch", c.prefetch),
+        tile_member("streams", c.streams, 1), c.dot ? ", .dot = true" : "",
+        tile_member("partial_sums", c.partial_sums, 1), tile_member("panel_blocks", c.panel_blocks)));
+    out.line(fmt::format("    {}, {}, {},", out.shared_extent(c.m), out.text(c.n), out.text(c.k)));
+    out.line(fmt::format("    ntt::rows({}, {}, {}),", out.address(c.a), out.text(c.a_m), out.fixed(c.a_k)));
+    out.factor(c.b, c.lanes, c.k_lanes == 2 ? kFactorInLanePairs : kFactorInLanes);
+    out.line(fmt::format("    ntt::result({}, {}, {}));", out.address(c.c), out.text(c.c_m),
+                         out.fixed(c.c_group)));
 }
 
 }  // namespace
 
 const movement::CallKind& ContractCall::kind() {
     static constexpr movement::CallKind kKind =
-        movement::make_call_kind<ContractCall, problem, meaning, spell>("contract");
+        movement::make_call_kind<ContractCall, problem, meaning>("contract");
     return kKind;
 }
 
@@ -326,6 +324,7 @@ constinit const plan::MicroKernel kContract{
     .candidates = contract::candidates,
     .lower = contract::lower,
     .call = contract::ContractCall::kind,
+    .spell = spelled<contract::ContractCall, contract::spell>,
     .types = product_types,
     .factors = factors_in_pairs,
     .streamed = streamed_factor};

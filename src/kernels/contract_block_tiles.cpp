@@ -5,12 +5,12 @@
 
 #include "kernels/block_candidates.h"
 #include "kernels/block_product.h"
+#include "kernels/call_text.h"
 #include "kernels/parameters.h"
 #include "kernels/product_candidates.h"
 #include "kernels/product_types.h"
 #include "kernels/tile_choice.h"
 #include "lowering/refusal.h"
-#include "movement/call_text.h"
 
 namespace tessera::kernels::contract_block_tiles {
 namespace {
@@ -34,7 +34,7 @@ movement::Body meaning(const BlockTilesCall& c) {
     return block_product_meaning(c);
 }
 
-void spell(const BlockTilesCall& c, movement::CallText& out) {
+void spell(const BlockTilesCall& c, CallText& out) {
     out.line(
         fmt::format("ntt::contract_block_tiles<ntt::ContractBlockTilesTile{{.tile_rows = {}, .lanes = {}, "
                     ".depth = {}, .groups = "
@@ -47,7 +47,7 @@ void spell(const BlockTilesCall& c, movement::CallText& out) {
 
 const movement::CallKind& BlockTilesCall::kind() {
     static constexpr movement::CallKind kKind =
-        movement::make_call_kind<BlockTilesCall, problem, meaning, spell>("contract_block_tiles");
+        movement::make_call_kind<BlockTilesCall, problem, meaning>("contract_block_tiles");
     return kKind;
 }
 
@@ -160,6 +160,7 @@ constinit const plan::MicroKernel kContractBlockTiles{
     .candidates = contract_block_tiles::candidates,
     .lower = contract_block_tiles::lower,
     .call = contract_block_tiles::BlockTilesCall::kind,
+    .spell = spelled<contract_block_tiles::BlockTilesCall, contract_block_tiles::spell>,
     .types = product_types,
     .factors = contract_block_tiles::factors,
     .streamed = streamed_factor};

@@ -6,11 +6,11 @@
 
 #include "kernels/block_candidates.h"
 #include "kernels/block_product.h"
+#include "kernels/call_text.h"
 #include "kernels/parameters.h"
 #include "kernels/product_candidates.h"
 #include "kernels/product_types.h"
 #include "kernels/register_blocks.h"
-#include "movement/call_text.h"
 
 namespace tessera::kernels::contract_blocks {
 namespace {
@@ -39,14 +39,14 @@ movement::Body meaning(const BlockContractCall& c) {
     return block_product_meaning(c);
 }
 
-void spell(const BlockContractCall& c, movement::CallText& out) {
-    out.line(fmt::format(
-        "ntt::contract_blocks<ntt::ContractBlocksTile{{.lanes = {}, .rows = {}, .groups = {}, "
-        ".block = {}, .a_block = "
-        "{}, .zero = {}, .accumulate = {}{}{}{}}}>(",
-        c.lanes, c.rows, c.groups, c.block, c.a_block, c.zero, c.accumulate,
-        movement::tile_member("prefetch", c.prefetch), movement::tile_member("streams", c.streams, 1),
-        movement::tile_member("panel_blocks", c.panel_blocks)));
+void spell(const BlockContractCall& c, CallText& out) {
+    out.line(
+        fmt::format("ntt::contract_blocks<ntt::ContractBlocksTile{{.lanes = {}, .rows = {}, .groups = {}, "
+                    ".block = {}, .a_block = "
+                    "{}, .zero = {}, .accumulate = {}{}{}{}}}>(",
+                    c.lanes, c.rows, c.groups, c.block, c.a_block, c.zero, c.accumulate,
+                    tile_member("prefetch", c.prefetch), tile_member("streams", c.streams, 1),
+                    tile_member("panel_blocks", c.panel_blocks)));
     spell_block_product(c, out);
 }
 
@@ -54,7 +54,7 @@ void spell(const BlockContractCall& c, movement::CallText& out) {
 
 const movement::CallKind& BlockContractCall::kind() {
     static constexpr movement::CallKind kKind =
-        movement::make_call_kind<BlockContractCall, problem, meaning, spell>("contract_blocks");
+        movement::make_call_kind<BlockContractCall, problem, meaning>("contract_blocks");
     return kKind;
 }
 
@@ -141,6 +141,7 @@ constinit const plan::MicroKernel kContractBlocks{
     .candidates = contract_blocks::candidates,
     .lower = contract_blocks::lower,
     .call = contract_blocks::BlockContractCall::kind,
+    .spell = spelled<contract_blocks::BlockContractCall, contract_blocks::spell>,
     .types = product_types,
     .streamed = streamed_factor};
 

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "ir/iterator_use.h"
+#include "kernels/call_text.h"
 #include "kernels/contraction.h"
 #include "kernels/parameters.h"
 #include "kernels/product_candidates.h"
@@ -15,7 +16,6 @@
 #include "kernels/tile_choice.h"
 #include "lowering/refusal.h"
 #include "movement/call_fields.h"
-#include "movement/call_text.h"
 
 namespace tessera::kernels::contract_tiles {
 namespace {
@@ -75,24 +75,24 @@ movement::Body meaning(const TileContractCall& c) {
                             .c_group = c.c_group});
 }
 
-void spell(const TileContractCall& c, movement::CallText& out) {
+void spell(const TileContractCall& c, CallText& out) {
     out.line(
         fmt::format("ntt::contract_tiles<ntt::ContractTilesTile{{.tile_rows = {}, .lanes = {}, .depth = {}, "
                     ".rows = {}, .groups = "
                     "{}, .accumulate = {}}}>(",
                     c.tile_rows, c.lanes, c.depth, c.rows, c.groups, c.accumulate));
-    out.line(fmt::format("    {}, {}, {},", c.m.text(), c.n.text(), c.k.text()));
-    out.line(fmt::format("    ntt::rows({}, {}, ntt::Int<1>{{}}),", out.address(c.a), c.a_m.text()));
-    out.factor(c.b, c.lanes, c.is_in_pairs ? movement::kFactorInLanePairs : movement::kFactorInLanes);
-    out.line(fmt::format("    ntt::result({}, {}, {}));", out.address(c.c), c.c_m.text(),
-                         movement::fixed(c.c_group)));
+    out.line(fmt::format("    {}, {}, {},", out.text(c.m), out.text(c.n), out.text(c.k)));
+    out.line(fmt::format("    ntt::rows({}, {}, ntt::Int<1>{{}}),", out.address(c.a), out.text(c.a_m)));
+    out.factor(c.b, c.lanes, c.is_in_pairs ? kFactorInLanePairs : kFactorInLanes);
+    out.line(fmt::format("    ntt::result({}, {}, {}));", out.address(c.c), out.text(c.c_m),
+                         out.fixed(c.c_group)));
 }
 
 }  // namespace
 
 const movement::CallKind& TileContractCall::kind() {
     static constexpr movement::CallKind kKind =
-        movement::make_call_kind<TileContractCall, problem, meaning, spell>("contract_tiles");
+        movement::make_call_kind<TileContractCall, problem, meaning>("contract_tiles");
     return kKind;
 }
 
@@ -237,6 +237,7 @@ constinit const plan::MicroKernel kContractTiles{
     .candidates = contract_tiles::candidates,
     .lower = contract_tiles::lower,
     .call = contract_tiles::TileContractCall::kind,
+    .spell = spelled<contract_tiles::TileContractCall, contract_tiles::spell>,
     .types = product_types,
     .factors = factors_of_types,
     .streamed = streamed_factor};

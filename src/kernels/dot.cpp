@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/call_text.h"
 #include "kernels/contraction_tile.h"
 #include "kernels/parameters.h"
 #include "kernels/product_candidates.h"
@@ -11,7 +12,6 @@
 #include "kernels/product_types.h"
 #include "kernels/register_blocks.h"
 #include "movement/call_fields.h"
-#include "movement/call_text.h"
 
 namespace tessera::kernels::dot {
 namespace {
@@ -75,24 +75,23 @@ movement::Body meaning(const DotCall& c) {
         m, movement::Index(0), c.m, 1, {{movement::For{n, movement::Index(0), c.n, 1, std::move(body)}}}}}};
 }
 
-void spell(const DotCall& c, movement::CallText& out) {
+void spell(const DotCall& c, CallText& out) {
     out.line(
         fmt::format("ntt::contract_k<ntt::ContractKTile{{.lanes = {}, .rows = {}, .columns = {}, "
                     ".accumulate = {}}}>(",
                     c.lanes, c.rows, c.columns, c.accumulate));
-    out.line(fmt::format("    {}, {}, {},", movement::shared_extent(c.m), c.n.text(), c.k.text()));
-    out.line(fmt::format("    ntt::k_lanes({}, {}, {}),", out.address(c.a), c.a_m.text(),
-                         movement::fixed(c.a_group)));
-    out.factor(c.b, c.lanes, movement::kFactorInKLanes);
-    out.line(fmt::format("    ntt::elements({}, {}, {}));", out.address(c.c), c.c_m.text(),
-                         movement::fixed(c.c_n)));
+    out.line(fmt::format("    {}, {}, {},", out.shared_extent(c.m), out.text(c.n), out.text(c.k)));
+    out.line(fmt::format("    ntt::k_lanes({}, {}, {}),", out.address(c.a), out.text(c.a_m),
+                         out.fixed(c.a_group)));
+    out.factor(c.b, c.lanes, kFactorInKLanes);
+    out.line(
+        fmt::format("    ntt::elements({}, {}, {}));", out.address(c.c), out.text(c.c_m), out.fixed(c.c_n)));
 }
 
 }  // namespace
 
 const movement::CallKind& DotCall::kind() {
-    static constexpr movement::CallKind kKind =
-        movement::make_call_kind<DotCall, problem, meaning, spell>("dot");
+    static constexpr movement::CallKind kKind = movement::make_call_kind<DotCall, problem, meaning>("dot");
     return kKind;
 }
 
@@ -177,6 +176,7 @@ constinit const plan::MicroKernel kDot{
     .candidates = dot::candidates,
     .lower = dot::lower,
     .call = dot::DotCall::kind,
+    .spell = spelled<dot::DotCall, dot::spell>,
     .types = product_types,
     .streamed = streamed_factor};
 }  // namespace tessera::kernels

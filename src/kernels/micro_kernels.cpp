@@ -53,4 +53,14 @@ std::span<const movement::CallKind* const> call_kinds() {
     return kinds;
 }
 
+const Spellings& spellings() {
+    static const Spellings spellings = [] {
+        Spellings found;
+        for (const plan::MicroKernel* kernel : kMicroKernels)
+            if (kernel->spell) found.emplace(&kernel->call(), kernel->spell);
+        return found;
+    }();
+    return spellings;
+}
+
 }  // namespace tessera::kernels

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <span>
 #include <string_view>
 
@@ -21,5 +22,10 @@ const plan::MicroKernel& combining_micro_kernel();
 
 /// The kinds of their calls, which parse_program needs.
 std::span<const movement::CallKind* const> call_kinds();
+
+/// How calls are written in C++ over NTT, by their kind; those of other kinds as their meaning says.
+using Spellings = std::map<const movement::CallKind*, void (*)(const movement::Call& call, CallText& out)>;
+/// Those that the micro-kernels declare.
+const Spellings& spellings();
 
 }  // namespace tessera::kernels

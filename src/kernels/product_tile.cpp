@@ -74,7 +74,7 @@ int64_t TileAddress::stride(const char* position) const {
     if (!stride) {
         throw lowering::Refused(
             scope_.node.name, tensor_,
-            fmt::format("does not lie at one stride inside the tile, but at {}", address_.offset.text()),
+            fmt::format("does not lie at one stride inside the tile, but at {}", print(address_.offset)),
             "choose another layout, tile, or number of lanes");
     }
     return *stride;

@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "ir/iterator_use.h"
+#include "kernels/call_text.h"
 #include "kernels/parameters.h"
 #include "kernels/product_meaning.h"
 #include "lowering/refusal.h"
-#include "movement/call_text.h"
 
 namespace tessera::kernels {
 namespace {
@@ -124,14 +124,14 @@ movement::Body softmax_meaning(const SoftmaxCall& c) {
     return {{movement::For{m, movement::Index(0), c.m, 1, std::move(rows)}}};
 }
 
-void spell_softmax(const SoftmaxCall& c, movement::CallText& out) {
-    out.line(fmt::format("    {}, {}, {}, {}, {},", movement::shared_extent(c.m), c.s.text(),
-                         movement::shared_extent(c.d), out.address(c.scores),
-                         movement::fixed(movement::Index(c.scores_stride))));
-    out.factor(c.v, c.lanes, movement::kFactorInLanes);
+void spell_softmax(const SoftmaxCall& c, CallText& out) {
+    out.line(fmt::format("    {}, {}, {}, {}, {},", out.shared_extent(c.m), out.text(c.s),
+                         out.shared_extent(c.d), out.address(c.scores),
+                         out.fixed(movement::Index(c.scores_stride))));
+    out.factor(c.v, c.lanes, kFactorInLanes);
     out.line(fmt::format("    ntt::softmax_state({}, {}, {}, {}, {}));", out.address(c.max),
-                         out.address(c.sum), out.address(c.result), movement::fixed(c.result_m),
-                         movement::fixed(c.result_group)));
+                         out.address(c.sum), out.address(c.result), out.fixed(c.result_m),
+                         out.fixed(c.result_group)));
 }
 
 movement::Body lower_softmax_tile(const lowering::LeafScope& scope,

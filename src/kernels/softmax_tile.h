@@ -47,7 +47,7 @@ struct SoftmaxCall {
 movement::Body softmax_meaning(const SoftmaxCall& call);
 
 /// The operands, after the micro-kernel's name and its tile.
-void spell_softmax(const SoftmaxCall& call, movement::CallText& out);
+void spell_softmax(const SoftmaxCall& call, CallText& out);
 
 /// The masked scores go to a local tile, the call folds them and the values into (M, L, A), so a T x S matrix
 /// never exists. `make` completes the call; it gets the values.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "kernels/call_text.h"
 #include "kernels/parameters.h"
 #include "kernels/product_candidates.h"
 #include "kernels/product_meaning.h"
@@ -10,7 +11,6 @@
 #include "kernels/softmax_tile.h"
 #include "kernels/unit_lanes.h"
 #include "lowering/refusal.h"
-#include "movement/call_text.h"
 
 namespace tessera::kernels::stream {
 namespace {
@@ -37,13 +37,13 @@ movement::Body meaning(const StreamCall& c) {
     return softmax_meaning(c);
 }
 
-void spell(const StreamCall& c, movement::CallText& out) {
+void spell(const StreamCall& c, CallText& out) {
     const std::string weights =
         c.weights == ElementType::kF32 ? "" : fmt::format(", ntt::{}", name(c.weights));
-    out.line(fmt::format(
-        "ntt::softmax_step<ntt::ContractTile{{.lanes = {}, .rows = {}, .groups = {}{}{}{}}}{}>(", c.lanes,
-        c.rows, c.groups, movement::tile_member("prefetch", c.prefetch), c.dot ? ", .dot = true" : "",
-        movement::tile_member("panel_blocks", c.panel_blocks), weights));
+    out.line(
+        fmt::format("ntt::softmax_step<ntt::ContractTile{{.lanes = {}, .rows = {}, .groups = {}{}{}{}}}{}>(",
+                    c.lanes, c.rows, c.groups, tile_member("prefetch", c.prefetch),
+                    c.dot ? ", .dot = true" : "", tile_member("panel_blocks", c.panel_blocks), weights));
     spell_softmax(c, out);
 }
 
@@ -51,7 +51,7 @@ void spell(const StreamCall& c, movement::CallText& out) {
 
 const movement::CallKind& StreamCall::kind() {
     static constexpr movement::CallKind kKind =
-        movement::make_call_kind<StreamCall, problem, meaning, spell>("stream");
+        movement::make_call_kind<StreamCall, problem, meaning>("stream");
     return kKind;
 }
 
@@ -137,6 +137,7 @@ constinit const plan::MicroKernel kStream{
     .candidates = stream::candidates,
     .lower = stream::lower,
     .call = stream::StreamCall::kind,
+    .spell = spelled<stream::StreamCall, stream::spell>,
     .types = softmax_types,
     .factors = factors_in_pairs,
     .streamed = streamed_values};

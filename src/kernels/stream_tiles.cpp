@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/call_text.h"
 #include "kernels/parameters.h"
 #include "kernels/product_candidates.h"
 #include "kernels/product_meaning.h"
@@ -10,7 +11,6 @@
 #include "kernels/register_blocks.h"
 #include "kernels/softmax_tile.h"
 #include "kernels/tile_choice.h"
-#include "movement/call_text.h"
 
 namespace tessera::kernels::stream_tiles {
 namespace {
@@ -34,7 +34,7 @@ movement::Body meaning(const StreamTilesCall& c) {
     return softmax_meaning(c);
 }
 
-void spell(const StreamTilesCall& c, movement::CallText& out) {
+void spell(const StreamTilesCall& c, CallText& out) {
     out.line(
         fmt::format("ntt::softmax_step_tiles<ntt::ContractTilesTile{{.tile_rows = {}, .lanes = {}, .depth = "
                     "{}, .rows = {}, .groups = {}}}>(",
@@ -46,7 +46,7 @@ void spell(const StreamTilesCall& c, movement::CallText& out) {
 
 const movement::CallKind& StreamTilesCall::kind() {
     static constexpr movement::CallKind kKind =
-        movement::make_call_kind<StreamTilesCall, problem, meaning, spell>("stream_tiles");
+        movement::make_call_kind<StreamTilesCall, problem, meaning>("stream_tiles");
     return kKind;
 }
 
@@ -105,6 +105,7 @@ constinit const plan::MicroKernel kStreamTiles{
     .candidates = stream_tiles::candidates,
     .lower = stream_tiles::lower,
     .call = stream_tiles::StreamTilesCall::kind,
+    .spell = spelled<stream_tiles::StreamTilesCall, stream_tiles::spell>,
     .types = softmax_types,
     .factors = factors_of_types,
     .streamed = streamed_values};

@@ -123,7 +123,7 @@ private:
                 region.push_back(
                     {movement::Index(0), extents[axis], extents[axis].bounds().high, extents[axis]});
             } else {
-                const std::string read_at = component.text();
+                const std::string read_at = print(component);
                 refuse({NestRule::kReadAtIterators, &reader, target, -1, axis, &reader, read_at});
                 break;
             }

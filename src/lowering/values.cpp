@@ -92,7 +92,7 @@ bool is_quotient_by_what_may_be_zero(const movement::ValueExpr& value) {
 movement::ValuePtr integer_value(const movement::Index& value, const Node& node) {
     const auto stride = value.coefficient(kLane);
     if (!stride) {
-        throw Refused(node.name, value.text(), "is an integer that does not grow by one step a lane",
+        throw Refused(node.name, print(value), "is an integer that does not grow by one step a lane",
                       "choose another iterator for the lanes, or fewer lanes");
     }
     return std::make_shared<const movement::ValueExpr>(
@@ -108,7 +108,7 @@ LaneAddress split_lanes(const movement::Address& address, const Node& node, cons
         throw Refused(
             Refusal{.where = node.name,
                     .entity = what,
-                    .problem = fmt::format("its lanes lie irregularly, at {}", address.offset.text()),
+                    .problem = fmt::format("its lanes lie irregularly, at {}", print(address.offset)),
                     .advice = "choose another iterator for the lanes, fewer lanes, or another layout",
                     // A symbolic stride is the layout's; quotients and rests depend on where a tile begins.
                     .is_of_all_tiles = !is_tile && address.offset.uses_in_products(kLane)});

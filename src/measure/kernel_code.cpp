@@ -1,6 +1,7 @@
 #include "measure/kernel_code.h"
 
-#include "codegen/cpp/emit.h"
+#include "backend/backend.h"
+#include "backend/cpp/emit.h"
 #include "measure/probe_code.h"
 
 namespace tessera::measure {
@@ -16,10 +17,10 @@ std::vector<movement::Program> case_programs(std::span<const KernelCase> cases) 
 
 KernelCode::KernelCode(std::span<const KernelCase> cases, const machine::Machine& machine,
                        const MeasureOptions& options)
-    : library_(compile_probe(codegen::cpp::emit("micro-kernels", case_programs(cases)), machine, options),
+    : library_(compile_probe(backend::cpp::emit("micro-kernels", case_programs(cases)), machine, options),
                "the micro-kernels") {
     for (const KernelCase& each : cases)
-        entries_.push_back(library_.function<TesseraStepFunction>(codegen::cpp::entry_name(each.program)));
+        entries_.push_back(library_.function<TesseraStepFunction>(backend::entry_name(each.program)));
 }
 
 }  // namespace tessera::measure

@@ -8,7 +8,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
-#include "codegen/toolchain.h"
+#include "backend/toolchain.h"
 #include "measure/bandwidth.h"
 #include "measure/barrier_cost.h"
 #include "measure/kernel_cases.h"
@@ -92,7 +92,7 @@ machine::Machine measure_machine(machine::Machine machine, const MeasureOptions&
 
 std::string kernels_digest(const machine::Machine& machine, const MeasureOptions& options) {
     Hasher hasher;
-    hasher.field(codegen::toolchain_digest({.compiler = machine.compiler,
+    hasher.field(backend::toolchain_digest({.compiler = machine.compiler,
                                             .isa = machine.isa,
                                             .include_directory = options.include_directory,
                                             .search_path = options.search_path}));

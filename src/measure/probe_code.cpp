@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include "codegen/toolchain.h"
+#include "backend/toolchain.h"
 #include "measure/unit_code.h"
 
 namespace tessera::measure {
@@ -60,18 +60,18 @@ std::string read_code(const machine::Machine& machine) {
     return text;
 }
 
-codegen::Code roof_code(const machine::Machine& machine) {
+backend::Code roof_code(const machine::Machine& machine) {
     std::vector<UnitProbe> probes;
     for (const machine::ComputeUnit& unit : machine.units)
         if (const auto probe = probe_of(unit)) probes.push_back(*probe);
-    codegen::Code code = unit_code(probes, machine.isa);
+    backend::Code code = unit_code(probes, machine.isa);
     add_unit(code, read_code(machine));
     return code;
 }
 
-std::string compile_probe(const codegen::Code& code, const machine::Machine& machine,
+std::string compile_probe(const backend::Code& code, const machine::Machine& machine,
                           const MeasureOptions& options) {
-    return codegen::compile_shared_object(code, {.compiler = machine.compiler,
+    return backend::compile_shared_object(code, {.compiler = machine.compiler,
                                                  .isa = machine.isa,
                                                  .include_directory = options.include_directory,
                                                  .cache_directory = options.cache_directory,

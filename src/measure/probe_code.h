@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "codegen/code.h"
+#include "backend/code.h"
 #include "machine/machine.h"
 #include "measure/options.h"
 
@@ -24,10 +24,10 @@ std::string read_code(const machine::Machine& machine);
 
 /// All that the roofs are measured with, the read functions and those of unit_code.h, in units for several
 /// compilers.
-codegen::Code roof_code(const machine::Machine& machine);
+backend::Code roof_code(const machine::Machine& machine);
 
 /// The shared object of the text. @throws Error as compile_shared_object
-std::string compile_probe(const codegen::Code& code, const machine::Machine& machine,
+std::string compile_probe(const backend::Code& code, const machine::Machine& machine,
                           const MeasureOptions& options);
 
 }  // namespace tessera::measure

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "codegen/cpp/emit.h"
+#include "backend/backend.h"
+#include "backend/cpp/emit.h"
 #include "measure/bandwidth.h"
 #include "measure/probe_code.h"
 
@@ -45,13 +46,13 @@ ProgramCalls::ProgramCalls(const Graph& graph, const std::vector<LoweredForm>& f
     : graph_(graph),
       forms_(forms),
       threads_(threads),
-      code_(compile_probe(codegen::cpp::emit("forms", programs_of(forms)), machine, options), graph.name),
+      code_(compile_probe(backend::cpp::emit("forms", programs_of(forms)), machine, options), graph.name),
       stride_(stride_of(graph, forms)),
       places_(std::max<int64_t>(1, working_set(machine, machine.memory.size() - 1, 1, options) / stride_)),
       constants_(threads, places_ * stride_ + constants_of(forms), options) {}
 
 Sample ProgramCalls::sample(size_t form, const cost::SizePoint& at, double seconds) {
-    const auto entry = code_.function<TesseraStepFunction>(codegen::cpp::entry_name(forms_[form].program));
+    const auto entry = code_.function<TesseraStepFunction>(backend::entry_name(forms_[form].program));
     const auto memory = std::make_shared<CallMemory>(graph_, forms_[form].arena_bytes, at);
     return repeated(
         [this, entry, memory](int64_t calls) {

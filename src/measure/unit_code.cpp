@@ -236,13 +236,13 @@ std::string fed_function(const UnitProbe& probe) {
     return fmt::format("{}_fed", probe.name);
 }
 
-void add_unit(codegen::Code& code, const std::string& text) {
+void add_unit(backend::Code& code, const std::string& text) {
     code.text +=
         fmt::format("#if !defined TESSERA_UNIT || TESSERA_UNIT == {}\n{}#endif\n", code.units++, text);
 }
 
-codegen::Code unit_code(std::span<const UnitProbe> probes, machine::Isa isa) {
-    codegen::Code code = {
+backend::Code unit_code(std::span<const UnitProbe> probes, machine::Isa isa) {
+    backend::Code code = {
         .text = fmt::format(kCommon, fmt::arg("register", isa == machine::Isa::kX86_64 ? "v" : "w")),
         .units = 0};
     for (const UnitProbe& probe : probes) add_unit(code, probe_code(probe));

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "codegen/code.h"
+#include "backend/code.h"
 #include "machine/machine.h"
 
 namespace tessera::measure {
@@ -37,8 +37,8 @@ using FedFunction = void (*)(const void* a, const void* b, void* c, int64_t n, i
 std::string register_function(const UnitProbe& probe);
 std::string fed_function(const UnitProbe& probe);
 /// Appends the text as one more translation unit.
-void add_unit(codegen::Code& code, const std::string& text);
+void add_unit(backend::Code& code, const std::string& text);
 /// A unit of code for each probe.
-codegen::Code unit_code(std::span<const UnitProbe> probes, machine::Isa isa);
+backend::Code unit_code(std::span<const UnitProbe> probes, machine::Isa isa);
 
 }  // namespace tessera::measure

@@ -16,7 +16,6 @@ namespace tessera::movement {
 struct Statement;
 using Body = std::vector<Statement>;
 
-class CallText;
 struct FieldValue;
 struct NamedField;
 /// The fields of a call in their order; optional ones that are empty are left out.
@@ -47,8 +46,6 @@ struct CallKind {
     /// The call's computation in plain statements, its only definition. Its own variables have names that no
     /// program can have.
     Body (*meaning)(const void* fields);
-    /// Writes the call as C++ over NTT.
-    void (*spell)(const void* fields, CallText& out);
 };
 
 /// One call of a micro-kernel.
@@ -67,7 +64,6 @@ public:
     std::string problem() const { return kind_->problem(fields_.get()); }
     /// @pre there is no problem
     Body meaning() const;
-    void spell(CallText& out) const { kind_->spell(fields_.get(), out); }
     /// Null if it is of another kind.
     template <class Fields>
     const Fields* as() const {

@@ -141,8 +141,7 @@ T taken(const FieldValue& value, const std::string& where, const std::string& na
 
 }  // namespace detail
 
-template <class Fields, std::string (*Problem)(const Fields&), Body (*Meaning)(const Fields&),
-          void (*Spell)(const Fields&, CallText&)>
+template <class Fields, std::string (*Problem)(const Fields&), Body (*Meaning)(const Fields&)>
 constexpr CallKind make_call_kind(const char* name) {
     return {name,
             [] { return detail::record_of(Fields{}); },
@@ -154,8 +153,7 @@ constexpr CallKind make_call_kind(const char* name) {
                 return fields;
             },
             [](const void* fields) { return Problem(*static_cast<const Fields*>(fields)); },
-            [](const void* fields) { return Meaning(*static_cast<const Fields*>(fields)); },
-            [](const void* fields, CallText& out) { Spell(*static_cast<const Fields*>(fields), out); }};
+            [](const void* fields) { return Meaning(*static_cast<const Fields*>(fields)); }};
 }
 
 }  // namespace tessera::movement

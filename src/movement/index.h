@@ -78,9 +78,6 @@ public:
     std::optional<int64_t> coefficient(const std::string& variable) const;
     Index substitute(const std::string& variable, const Index& by) const;
 
-    /// As C++, terms in alphabetical order; operands of index reads are called by `buffer[offset]`.
-    std::string text() const;
-
     friend Index operator+(const Index& a, const Index& b);
     friend Index operator-(const Index& a, const Index& b);
     friend Index operator*(const Index& a, const Index& b);
@@ -101,7 +98,6 @@ struct Index::Atom {
     std::string buffer;   ///< kRead
     int64_t modulus = 1;  ///< kFloorDiv, kMod
     std::vector<Index> arguments;
-    std::string text() const;
     friend bool operator==(const Atom& a, const Atom& b) { return (a <=> b) == 0; }
     friend std::strong_ordering operator<=>(const Atom& a, const Atom& b);
 };
@@ -109,7 +105,7 @@ struct Index::Atom {
 /// The term by itself.
 Index index_of(Index::Term term);
 
-/// As the text of a program: `4 * t + (e div 16)`. Terms stand in the order of their C++ text.
+/// As the text of a program: `4 * t + (e div 16)`. Terms stand in alphabetical order.
 std::string print(const Index& index);
 
 Index operator+(const Index& a, const Index& b);

@@ -12,7 +12,7 @@
 namespace tessera::ops {
 
 /// Z[r, ..] = X[..]: the first rank's part. The code of every rank writes its own Z[r]
-/// (codegen/cpp/exchanges.h), so that all ranks share one program. The run time then gathers the parts of the
+/// (backend/exchanges.h), so that all ranks share one program. The run time then gathers the parts of the
 /// others.
 DefinitionPtr exchange(Symbols symbols, const TensorType& type, int64_t ranks);
 
@@ -22,7 +22,7 @@ DefinitionPtr exchange(Symbols symbols, const TensorType& type, int64_t ranks);
 DefinitionPtr transposed_exchange(Symbols symbols, const TensorType& type, int axis, int64_t ranks);
 
 /// Z[.., j, ..] = X[.., j, ..]: the first rank's part of an axis. The code of every rank writes its own part
-/// where that begins (codegen/cpp/exchanges.h), so that ranks with parts of one size share one program. The
+/// where that begins (backend/exchanges.h), so that ranks with parts of one size share one program. The
 /// run time then fills in the parts of the others, which may have other sizes.
 /// @param starts where the part of each rank begins, and the end of the last one
 DefinitionPtr placed_exchange(Symbols symbols, const TensorType& type, int axis,

@@ -14,6 +14,7 @@
 /// The description of a micro-kernel. The existing ones are declared in kernels/, one file each; code that
 /// needs the list of them gets it passed.
 namespace tessera::kernels {
+class CallText;
 struct Candidate;
 struct CandidateScope;
 }  // namespace tessera::kernels
@@ -21,6 +22,7 @@ namespace tessera::lowering {
 struct LeafScope;
 }
 namespace tessera::movement {
+class Call;
 struct CallKind;
 struct Statement;
 }  // namespace tessera::movement
@@ -115,6 +117,8 @@ struct MicroKernel {
     std::vector<movement::Statement> (*lower)(const lowering::LeafScope& scope) = nullptr;
     /// The call that it lowers to; null if it has none.
     const movement::CallKind& (*call)() = nullptr;
+    /// Writes such a call in C++ over NTT (kernels/call_text.h); null: C++ has the statements of its meaning.
+    void (*spell)(const movement::Call& call, kernels::CallText& out) = nullptr;
     /// Empty if the leaf finds no product in the definition; null if the micro-kernel computes none.
     KernelTypes (*types)(const Definition& definition, const Leaf& leaf) = nullptr;
     /// The factors that its unit multiplies if the operands have these types; null: f32 on the vector unit.

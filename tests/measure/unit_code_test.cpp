@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "codegen/toolchain.h"
+#include "backend/toolchain.h"
 #include "machine/machine_text.h"
 #include "runtime/shared_library.h"
 #include "support/temporary_folder.h"
@@ -25,9 +25,9 @@ const machine::ComputeUnit& unit(const machine::Machine& machine, std::string_vi
 
 class ProbeOf : public ::testing::TestWithParam<const char*> {
 protected:
-    codegen::SharedObject compiled(const std::vector<std::string>& flags) const {
+    backend::SharedObject compiled(const std::vector<std::string>& flags) const {
         const std::array probes = {probe_};
-        return codegen::compile_shared_object(
+        return backend::compile_shared_object(
             unit_code(probes, machine::Isa::kX86_64),
             {.compiler = {.command = {}, .flags = flags},
              .isa = machine::Isa::kX86_64,

@@ -1,10 +1,29 @@
 #include "movement/example_plans.h"
 
+#include <random>
+
 #include "kernels/micro_kernels.h"
 #include "planner/place_buffers.h"
 #include "planner/verify_plan.h"
 
 namespace tessera::testing {
+namespace {
+
+TensorData drawn(ElementType type, std::vector<int64_t> shape, uint64_t seed) {
+    TensorData data{std::move(shape), {}};
+    size_t count = 1;
+    for (const int64_t extent : data.shape) count *= static_cast<size_t>(extent);
+    std::mt19937_64 random(seed);
+    for (size_t i = 0; i < count; ++i) {
+        const double unit = std::uniform_real_distribution<double>(0, 1)(random);
+        const double low = is_integer(type) ? static_cast<double>(range(type).low) : -1;
+        const double high = is_integer(type) ? static_cast<double>(range(type).high) : 1;
+        data.values.push_back(round_to(type, low + unit * (high - low)));
+    }
+    return data;
+}
+
+}  // namespace
 
 const std::map<std::string, Example>& examples() {
     static const std::string products = R"(graph "products"
@@ -228,6 +247,25 @@ Graph Example::parsed() const {
     Graph parsed = parse_graph(graph, "example");
     verify(parsed, "example");
     return parsed;
+}
+
+GraphCall Example::call(int64_t tokens) const {
+    const Graph of = parsed();
+    GraphCall call;
+    call.symbols = {{"T", tokens}};
+    uint64_t seed = 1;
+    for (const Value& value : of.values) {
+        if (value.kind != ValueKind::kInput) continue;
+        TensorData data = drawn(value.type.element, evaluate(value.type.shape, call.symbols), ++seed);
+        if (value.type.element == ElementType::kI32) {
+            for (size_t i = 0; i < data.values.size(); ++i) data.values[i] = static_cast<double>(7 * i % 128);
+        }
+        call.inputs[value.name] = std::move(data);
+    }
+    call.constant = [](const Value& constant, int64_t) {
+        return drawn(constant.type.element, evaluate(constant.type.shape, {}), constant.name.back());
+    };
+    return call;
 }
 
 plan::Plan Example::planned() const {

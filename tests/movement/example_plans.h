@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "ir/graph_interpreter.h"
 #include "plan/plan.h"
 
 /// One small graph under each micro-kernel: the files of tests/golden show its lowered programs and its code.
@@ -22,6 +23,8 @@ struct Example {
     Graph parsed() const;
     /// Placed and verified.
     plan::Plan planned() const;
+    /// Random numbers, and positions up to each row's own; always the same.
+    GraphCall call(int64_t tokens) const;
 };
 
 /// By the name of the micro-kernel.

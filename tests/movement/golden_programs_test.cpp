@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <random>
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -21,39 +20,6 @@ namespace fs = std::filesystem;
 
 /// Weights are rounded to bf16 beside the largest score so far, which depends on where a fold cuts positions.
 constexpr double kToleranceOfWeights = 0x1p-8;
-
-TensorData drawn(ElementType type, std::vector<int64_t> shape, uint64_t seed) {
-    TensorData data{std::move(shape), {}};
-    size_t count = 1;
-    for (const int64_t extent : data.shape) count *= static_cast<size_t>(extent);
-    std::mt19937_64 random(seed);
-    for (size_t i = 0; i < count; ++i) {
-        const double unit = std::uniform_real_distribution<double>(0, 1)(random);
-        const double low = is_integer(type) ? static_cast<double>(range(type).low) : -1;
-        const double high = is_integer(type) ? static_cast<double>(range(type).high) : 1;
-        data.values.push_back(round_to(type, low + unit * (high - low)));
-    }
-    return data;
-}
-
-/// Random numbers, and positions up to each row's own.
-GraphCall call_of(const Graph& graph, int64_t tokens) {
-    GraphCall call;
-    call.symbols = {{"T", tokens}};
-    uint64_t seed = 1;
-    for (const Value& value : graph.values) {
-        if (value.kind != ValueKind::kInput) continue;
-        TensorData data = drawn(value.type.element, evaluate(value.type.shape, call.symbols), ++seed);
-        if (value.type.element == ElementType::kI32) {
-            for (size_t i = 0; i < data.values.size(); ++i) data.values[i] = static_cast<double>(7 * i % 128);
-        }
-        call.inputs[value.name] = std::move(data);
-    }
-    call.constant = [](const Value& constant, int64_t) {
-        return drawn(constant.type.element, evaluate(constant.type.shape, {}), constant.name.back());
-    };
-    return call;
-}
 
 class GoldenPrograms : public ::testing::TestWithParam<std::string> {};
 
@@ -80,7 +46,7 @@ TEST_P(GoldenPrograms, ComputeWhatTheGraphDoes) {
     const InterpretedPlan lowered(graph, example.planned());
     const double tolerance = GetParam() == "stream_tiles" ? kToleranceOfWeights : kTolerance;
     for (const int64_t tokens : {1, 5, 64}) {
-        const GraphCall call = call_of(graph, tokens);
+        const GraphCall call = example.call(tokens);
         const GraphResult expected = interpret_graph(graph, call);
         for (const movement::WorkerOrder order :
              {movement::WorkerOrder::kAscending, movement::WorkerOrder::kDescending,

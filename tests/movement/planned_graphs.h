@@ -10,7 +10,7 @@
 #include "planner/default_planner.h"
 
 /// Random graphs with plans of them: the corpus that is interpreted by tests/movement and, a smaller part of
-/// it, compiled by tests/codegen.
+/// it, compiled by tests/backend.
 namespace tessera::testing {
 
 struct PlannedGraph {

@@ -8,7 +8,7 @@ namespace tessera::ntt {
 
 /// Whether the tests check contractions with so many lanes: those that fill a register. Vectors, storage and
 /// bits are tested at every width in every form; contractions of other widths in emitted code
-/// (tests/codegen), for all of them in all forms took nine minutes to compile.
+/// (tests/backend), for all of them in all forms took nine minutes to compile.
 constexpr bool is_checked(int64_t lanes) {
     return lanes == kRegisterLanes;
 }

@@ -1,4 +1,4 @@
-// Kernels with loads: what the plan says, and what is refused. tests/codegen/loads_test.cpp runs such plans.
+// Kernels with loads: what the plan says, and what is refused. tests/backend/loads_test.cpp runs such plans.
 #include "planner/loads.h"
 
 #include <gmock/gmock.h>

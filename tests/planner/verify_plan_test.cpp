@@ -129,9 +129,9 @@ std::vector<IllegalEdit> illegal_edits() {
              plan_of(p, "scaled").layout = {{1, 0}, {{1, 2}}};
              set_nest(p, "scaled", "scaled[loops lanes=4 x=n]");
          },
-         "scaled: `Y`: its lanes lie irregularly, at (#lane) % 2 + ((#lane) / 2 + (i_n) / 2) * (s_T * 2) + "
-         "i_t * 2 "
-         "(choose another iterator for the lanes, fewer lanes, or another layout)"},
+         "scaled: `Y`: its lanes lie irregularly, at (#lane mod 2) + (((#lane div 2) + (i_n div 2)) * (2 * "
+         "s_T)) "
+         "+ 2 * i_t (choose another iterator for the lanes, fewer lanes, or another layout)"},
         // Loops.
         {"UnknownLoop", [](plan::Plan& p) { set_nest(p, "product", "z:4 { product[loops] }"); },
          "product: `z`: is no iterator of the nest's last operator"},

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "codegen/toolchain.h"
+#include "backend/toolchain.h"
 #include "support/error.h"
 #include "support/temporary_folder.h"
 
@@ -18,7 +18,7 @@ protected:
     /// A library whose function `answer` gives the number.
     std::string answering(int number) const {
         const char* search_path = std::getenv("PATH");
-        return codegen::compile_shared_object(
+        return backend::compile_shared_object(
                    {fmt::format("extern \"C\" int answer() {{ return {}; }}\n", number)},
                    {.compiler = {},
                     .isa = machine::kHostIsa,

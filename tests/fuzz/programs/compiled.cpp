@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "codegen/cpp/emit.h"
-#include "codegen/taking_turns.h"
-#include "codegen/toolchain.h"
+#include "backend/backend.h"
+#include "backend/cpp/emit.h"
+#include "backend/taking_turns.h"
+#include "backend/toolchain.h"
 #include "movement/step_memory.h"
 #include "support/error.h"
 #include "tessera/step.h"
@@ -19,10 +20,10 @@ CompiledPrograms::CompiledPrograms(const std::vector<Lowered>& all, const Treatm
             programs.push_back(std::move(program));
         }
         entries_.push_back(
-            codegen::cpp::entry_name(programs[programs.size() - all[p].programs.size() + all[p].called]));
+            backend::entry_name(programs[programs.size() - all[p].programs.size() + all[p].called]));
     }
-    const codegen::SharedObject object =
-        codegen::compile_shared_object(codegen::cpp::emit("programs", programs),
+    const backend::SharedObject object =
+        backend::compile_shared_object(backend::cpp::emit("programs", programs),
                                        {.compiler = treatment.machine.compiler,
                                         .isa = treatment.machine.isa,
                                         .include_directory = std::string(TESSERA_SOURCE_DIR) + "/include",

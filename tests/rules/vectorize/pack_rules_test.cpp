@@ -1,5 +1,5 @@
 // The equalities of each rule of table 2, alone or after meta-pack. Tests of emitted code
-// (codegen/layouts_test.cpp) show that forms compute the same, since the interpreter ignores layouts.
+// (backend/layouts_test.cpp) show that forms compute the same, since the interpreter ignores layouts.
 #include "rules/vectorize/pack_rules.h"
 
 #include <set>

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "movement/program.h"
+
+/// Calls by which the ranks of a program meet (ops/exchange.h), in what C and C++ have in common.
+namespace tessera::backend {
+
+struct ExchangeText {
+    std::string before, after;  ///< the call over `step`, with the address of the parts in the middle
+    /// Where the kernel writes the part of its rank, over `step`, in elements, and what that refers to.
+    /// Empty: every rank writes at the same place.
+    std::string start = {}, tables = {};
+};
+
+/// For each exchange of the graph, by its node's name.
+using Exchanges = std::map<std::string, ExchangeText>;
+Exchanges exchanges_of(const Graph& graph);
+
+/// The exchange at the end of a kernel.
+struct KernelExchange {
+    const ExchangeText& text;
+    const movement::ProgramBuffer& parts;  ///< which the kernel writes
+};
+
+/// Empty: the kernel ends with none.
+std::optional<KernelExchange> exchange_of(const movement::Kernel& kernel, const Exchanges& exchanges);
+
+/// The call behind a kernel that makes a rank's part; empty behind any other. With several workers they meet
+/// before and behind it, and worker 0 calls.
+std::string exchange_text(const movement::Kernel& kernel, int64_t workers, const Exchanges& exchanges,
+                          const std::string& indent);
+
+}  // namespace tessera::backend
