@@ -203,7 +203,7 @@ planner::LoweredPlan searched_plan(const Graph& graph, const CompileOptions& opt
     auto [planner, plan] = planning_start(graph, options.machine, options.workers, options.search_effort);
     // The search for layouts asks what is fused; most of its kernels come again.
     planner.known = std::make_shared<std::map<std::string, schedule::KnownKernels>>();
-    std::vector<plan::StatedKernel> stated;
+    std::vector<plan::StatedWithLoads> stated;
     if (options.kernels) {
         stated = read(*options.kernels, plan::parse_stated_kernels);
         planner.stated = planner::without_loads(stated);
@@ -215,7 +215,7 @@ planner::LoweredPlan searched_plan(const Graph& graph, const CompileOptions& opt
         planner.known.reset();  // these have the planner's own prices
     }
     plan = planner::with_loads(graph, std::move(plan), stated);
-    planner.stated = std::move(stated);
+    planner.stated = planner::with_copies(stated);
     const Graph with_copies = plan::with_copies(graph, plan, place_of_plan(options));
     if (options.tuning) planner.stated = tuned_kernels(with_copies, plan, options, pass);
     return completed(with_copies, plan, std::move(planner), options, pass, cut_short);

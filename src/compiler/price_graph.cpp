@@ -45,13 +45,14 @@ public:
         std::vector<plan::StatedKernel> kernels;  // without loads: they share a graph
         std::vector<size_t> numbers;              // of their statements
         for (size_t i = 0; i < stated_.size(); ++i) {
-            std::optional<plan::StatedKernel> kernel = read(i);
+            int64_t loads = 0;
+            const std::optional<plan::StatedWithLoads> kernel = read(i, loads);
             if (!kernel) continue;
-            if (!kernel->loads.empty()) {
+            if (loads > 0) {
                 price_with_loads(i, *kernel);
                 continue;
             }
-            kernels.push_back(*std::move(kernel));
+            kernels.push_back(planner::without_loads({&*kernel, 1}).front());
             numbers.push_back(i);
         }
         price(graph_, start_.initial, kernels, numbers);
@@ -88,12 +89,11 @@ private:
     }
 
     /// A statement that cannot be read, or is of another graph, gets a verdict; the others are still priced.
-    std::optional<plan::StatedKernel> read(size_t statement) {
+    std::optional<plan::StatedWithLoads> read(size_t statement, int64_t& loads) {
         try {
-            std::vector<plan::Load> loads;
-            plan::StatedKernel kernel =
+            plan::StatedWithLoads kernel =
                 plan::parse_stated_kernel(stated_[statement], kernels::micro_kernels(), loads);
-            planner::check_stated(graph_, start_.initial, planner::without_loads({kernel}));
+            planner::check_stated(graph_, start_.initial, planner::without_loads({&kernel, 1}));
             return kernel;
         } catch (const Error& error) {
             add(statement, "",
@@ -102,10 +102,11 @@ private:
         }
     }
 
-    void price_with_loads(size_t statement, const plan::StatedKernel& kernel) {
+    void price_with_loads(size_t statement, const plan::StatedWithLoads& kernel) {
         try {
-            const plan::Plan plan = planner::with_loads(graph_, start_.initial, {kernel});
-            price(plan::with_copies(graph_, plan, kWhere), plan, {kernel}, {statement});
+            const plan::Plan plan = planner::with_loads(graph_, start_.initial, {&kernel, 1});
+            price(plan::with_copies(graph_, plan, kWhere), plan, planner::with_copies({&kernel, 1}),
+                  {statement});
         } catch (const Error& error) {
             add(statement, "",
                 planner::StatedRefusal{planner::StatedRefusal::Kind::kForm, lowering::as_refusal(error)});

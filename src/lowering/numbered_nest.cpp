@@ -14,13 +14,18 @@ NumberedNest numbered(const BlockLinks& links, const plan::Nest& nest) {
         [&](const plan::Leaf& leaf) { return links.find(leaf.node); });
 }
 
+const std::string& iterator_name(const BlockLinks& links, const NumberedNest& nest,
+                                 const NumberedNest::Loop& loop) {
+    const Node& root = *links.operators[static_cast<size_t>(nest.root())].node;
+    return root.definition()->iterators[static_cast<size_t>(loop.iterator)].name;
+}
+
 plan::Nest named(const BlockLinks& links, const NumberedNest& nest,
                  const std::function<plan::Leaf(int op)>& leaf) {
     return nest::translated<plan::Nest>(
         nest,
         [&](const NumberedNest& around, const NumberedNest::Loop& loop) {
-            const Node& root = *links.operators[static_cast<size_t>(around.root())].node;
-            return root.definition()->iterators[static_cast<size_t>(loop.iterator)].name;
+            return iterator_name(links, around, loop);
         },
         leaf);
 }

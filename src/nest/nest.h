@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -87,22 +88,34 @@ AnyNest normal_form(AnyNest nest) {
     return AnyNest(std::move(*only));
 }
 
-/// The same nest in another alphabet. `iterator` gets a nest and one of its loops, `op` an operator, in
-/// the order of execution. @pre the nest has no moves
-template <typename To, typename From, typename Iterator, typename Operator>
-To translated(const From& from, const Iterator& iterator, const Operator& op) {
+/// The same nest in another alphabet, each item in the order of execution. `iterator` gets a nest and one of
+/// its loops; `op` an operator; `move` a move and the items so far, to which it may append.
+template <typename To, typename From, typename Iterator, typename Operator, typename Move>
+To translated(const From& from, const Iterator& iterator, const Operator& op, const Move& move) {
     To to;
     to.loops.reserve(from.loops.size());
     to.items.reserve(from.items.size());
     for (const typename From::Loop& loop : from.loops)
         to.loops.push_back({iterator(from, loop), loop.tile, loop.bind});
-    for (const typename From::Item& item : from.items) {
-        if (const auto* inner = std::get_if<From>(&item))
-            to.items.emplace_back(translated<To>(*inner, iterator, op));
-        else
-            to.items.emplace_back(op(std::get<typename From::Operator>(item)));
-    }
+    for (const typename From::Item& item : from.items)
+        std::visit(
+            [&](const auto& each) {
+                using Each = std::decay_t<decltype(each)>;
+                if constexpr (std::is_same_v<Each, From>)
+                    to.items.emplace_back(translated<To>(each, iterator, op, move));
+                else if constexpr (std::is_same_v<Each, typename From::Operator>)
+                    to.items.emplace_back(op(each));
+                else
+                    move(each, to.items);
+            },
+            item);
     return to;
+}
+
+/// The same without moves, if the nest has any.
+template <typename To, typename From, typename Iterator, typename Operator>
+To translated(const From& from, const Iterator& iterator, const Operator& op) {
+    return translated<To>(from, iterator, op, [](const auto&, auto&) {});
 }
 
 }  // namespace tessera::nest

@@ -237,6 +237,32 @@ std::string_view name(MoveKind kind) {
     return "keep";
 }
 
+std::string print(const WrittenOperator& op) {
+    if (!op.kernel) return op.name;
+    std::string text = fmt::format("{}[{}", op.name, op.kernel->name);
+    for (const auto& [name, value] : op.kernel->parameters) text += fmt::format(" {}={}", name, value);
+    return text + "]";
+}
+
+std::string print(const WrittenMove& move) {
+    std::string text = fmt::format("{} {}", name(move.kind), move.tensor);
+    if (!move.level.empty()) text += fmt::format(" @{}", move.level);
+    if (!move.layout.empty()) text += fmt::format(" as {}", move.layout);
+    return text;
+}
+
+std::string print(const WrittenNest& nest) {
+    return print_braces(
+        nest, [](const WrittenNest&, const WrittenNest::Loop& loop) { return loop.iterator; },
+        [](const auto& item) { return print(item); });
+}
+
+std::string detail::loop_text(std::string_view iterator, int64_t tile, Bind bind) {
+    const std::string_view runner = bind == Bind::kWorker ? "@worker" : bind == Bind::kUnit ? "@unit" : "";
+    if (tile == kOpenTile) return fmt::format("{}:?{} ", iterator, runner);
+    return fmt::format("{}:{}{} ", iterator, tile, runner);
+}
+
 WrittenNest parse_nest(std::string_view text, const std::string& where, Moves moves) {
     return NestParser(text, where, moves).all_items();
 }

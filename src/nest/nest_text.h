@@ -6,7 +6,9 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "nest/nest.h"
@@ -23,7 +25,8 @@
 ///     move     = ("load" | "store" | "keep") name ["@" level] ["as" layout]
 ///     operator = name ["[" micro-kernel {name "=" value} "]"]
 ///
-/// Braces without loops are allowed, and the outermost ones may be left out.
+/// Braces without loops are allowed, and the outermost ones may be left out. Every alphabet prints by
+/// `print`.
 namespace tessera::nest {
 
 /// The text is no nest.
@@ -72,5 +75,56 @@ enum class Moves : uint8_t {
 WrittenNest parse_nest(std::string_view text, const std::string& where, Moves moves);
 /// The same for a text that is one nest with its braces.
 WrittenNest parse_braces(std::string_view text, const std::string& where, Moves moves);
+
+std::string print(const WrittenOperator& op);
+std::string print(const WrittenMove& move);
+
+/// A nest on one line, in its braces. `iterator` names the iterator of a loop of a nest; `item` gives the
+/// text of an operator or a move.
+template <typename AnyNest, typename Iterator, typename ItemText>
+std::string print_braces(const AnyNest& nest, const Iterator& iterator, const ItemText& item);
+/// The same without the outermost braces where they have no loops.
+template <typename AnyNest, typename Iterator, typename ItemText>
+std::string print_nest(const AnyNest& nest, const Iterator& iterator, const ItemText& item);
+
+/// In its braces; parse_braces(print(n)) equals n.
+std::string print(const WrittenNest& nest);
+
+namespace detail {
+
+/// "x:8@worker ", "n:? ".
+std::string loop_text(std::string_view iterator, int64_t tile, Bind bind);
+
+template <typename AnyNest, typename Iterator, typename ItemText>
+std::string items_text(const AnyNest& nest, const Iterator& iterator, const ItemText& item) {
+    std::string text;
+    for (const typename AnyNest::Item& each : nest.items) {
+        if (!text.empty()) text += "; ";
+        text += std::visit(
+            [&](const auto& one) -> std::string {
+                if constexpr (std::is_same_v<std::decay_t<decltype(one)>, AnyNest>)
+                    return print_braces(one, iterator, item);
+                else
+                    return item(one);
+            },
+            each);
+    }
+    return text;
+}
+
+}  // namespace detail
+
+template <typename AnyNest, typename Iterator, typename ItemText>
+std::string print_braces(const AnyNest& nest, const Iterator& iterator, const ItemText& item) {
+    std::string loops;
+    for (const typename AnyNest::Loop& loop : nest.loops)
+        loops += detail::loop_text(iterator(nest, loop), loop.tile, loop.bind);
+    return loops + "{ " + detail::items_text(nest, iterator, item) + " }";
+}
+
+template <typename AnyNest, typename Iterator, typename ItemText>
+std::string print_nest(const AnyNest& nest, const Iterator& iterator, const ItemText& item) {
+    return nest.loops.empty() ? detail::items_text(nest, iterator, item) : print_braces(nest, iterator, item);
+}
 
 }  // namespace tessera::nest

@@ -195,7 +195,7 @@ LevelSearchResult search(const OpenProblem& problem, const LevelSearchOptions& o
         const double cost = priced.cost(problem.cost);
         if (!result.cost || cost < *result.cost) {
             result.cost = cost;
-            result.nest = print(kernel, nest, &problem.machine);
+            result.nest = print(written(kernel, nest, &problem.machine));
         }
         return true;
     };

@@ -208,33 +208,27 @@ std::variant<Nest, Illegal> or_illegal(const Build& build) {
     }
 }
 
-std::string print_move(const Kernel& kernel, const Move& move, const LevelMachine* machine) {
-    const std::string& tensor = kernel.tensors[static_cast<size_t>(move.tensor)].name;
-    if (!machine) return fmt::format("{} {};", name(move.kind), tensor);
-    return fmt::format("{} {} @{};", name(move.kind), tensor,
-                       machine->levels[static_cast<size_t>(move.level)].name);
-}
-
-void print_brace(const Kernel& kernel, const Nest& nest, const LevelMachine* machine, size_t number,
-                 std::string& text) {
-    const Brace& brace = nest.braces[number];
-    for (const Loop& loop : brace.loops) {
+WrittenNest written(const Kernel& kernel, const Nest& nest, const LevelMachine* machine, size_t number) {
+    WrittenNest out;
+    for (const Loop& loop : nest.braces[number].loops) {
         const Definition& root = kernel.operators[static_cast<size_t>(loop.op)].bound.definition;
-        text += fmt::format("{}:{}{} ", root.iterators[loop.iterator].name, loop.size,
-                            loop.is_unit ? "@unit" : "");
+        out.loops.push_back({root.iterators[loop.iterator].name, loop.size,
+                             loop.is_unit ? nest::Bind::kUnit : nest::Bind::kSerial});
     }
-    text += "{ ";
-    for (const Item& item : brace.items) {
+    for (const Item& item : nest.braces[number].items) {
         const auto index = static_cast<size_t>(item.index);
-        if (item.kind == Item::Kind::kBrace)
-            print_brace(kernel, nest, machine, index, text);
-        else if (item.kind == Item::Kind::kRun)
-            text += kernel.operators[index].name();
-        else
-            text += print_move(kernel, nest.moves[index], machine);
-        text += " ";
+        if (item.kind == Item::Kind::kBrace) {
+            out.items.emplace_back(written(kernel, nest, machine, index));
+        } else if (item.kind == Item::Kind::kRun) {
+            out.items.emplace_back(nest::WrittenOperator{kernel.operators[index].name()});
+        } else {
+            const Move& move = nest.moves[index];
+            out.items.emplace_back(nest::WrittenMove{
+                move.kind, kernel.tensors[static_cast<size_t>(move.tensor)].name,
+                machine ? machine->levels[static_cast<size_t>(move.level)].name : std::string()});
+        }
     }
-    text += "}";
+    return out;
 }
 
 }  // namespace
@@ -285,10 +279,8 @@ std::variant<Nest, Illegal> build_nest(const Kernel& kernel, const WrittenNest& 
     return or_illegal([&] { return NestBuilder(kernel, &machine).run(written, {}); });
 }
 
-std::string print(const Kernel& kernel, const Nest& nest, const LevelMachine* machine) {
-    std::string text;
-    print_brace(kernel, nest, machine, 0, text);
-    return text;
+WrittenNest written(const Kernel& kernel, const Nest& nest, const LevelMachine* machine) {
+    return written(kernel, nest, machine, 0);
 }
 
 }  // namespace tessera::nests

@@ -108,7 +108,7 @@ std::variant<Nest, Illegal> build_nest(const Kernel& kernel, const WrittenNest& 
 std::variant<Nest, Illegal> build_nest(const Kernel& kernel, const WrittenNest& written,
                                        const LevelMachine& machine);
 
-/// On one line; parse_nest(print(n)) equals n. `machine`: names the levels, of nests that have some.
-std::string print(const Kernel& kernel, const Nest& nest, const LevelMachine* machine = nullptr);
+/// The inverse: build_nest(written(n)) equals n. `machine`: names the levels, of nests that have some.
+WrittenNest written(const Kernel& kernel, const Nest& nest, const LevelMachine* machine = nullptr);
 
 }  // namespace tessera::nests

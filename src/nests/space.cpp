@@ -235,22 +235,31 @@ std::vector<size_t> units(const Space& space, const Structure& structure) {
     return found;
 }
 
-std::string nest_text(const Space& space, const Structure& structure, const std::vector<int64_t>& tiles) {
+nest::WrittenNest written_nest(const Space& space, const Structure& structure,
+                               const std::vector<int64_t>& tiles) {
+    using nest::WrittenNest;
     const std::vector<size_t> unit = units(space, structure);
     const auto loop = [&](size_t x) {
         const bool is_unit = std::ranges::find(unit, x) != unit.end();
-        return fmt::format("{}:{}{} ", space.names[x], tiles[x], is_unit ? "@unit" : "");
+        return WrittenNest::Loop{space.names[x], tiles[x], is_unit ? nest::Bind::kUnit : nest::Bind::kSerial};
     };
-    std::string text;
-    for (const size_t x : space.batch) text += loop(x);
-    for (size_t i = 0; i < structure.depth; ++i) text += loop(structure.order[i]);
-    text += "{ " + loop(space.k);
-    for (size_t op = 0; op + 1 < space.kernel.operators.size(); ++op)
-        text += (op == 0 ? "{ " : "") + space.kernel.operators[op].name() + (op == 0 ? " } " : " ");
-    for (size_t i = structure.depth; i < structure.order.size(); ++i) text += loop(structure.order[i]);
-    const std::string& root = space.kernel.operators.back().name();
-    text += structure.is_deep() ? root + " }" : "{ " + root + " } }";
-    return text;
+    const auto run = [&](const Operator& op) { return nest::WrittenOperator{op.name()}; };
+    const auto inside = structure.order.begin() + static_cast<ptrdiff_t>(structure.depth);
+
+    WrittenNest whole;
+    for (const size_t x : space.batch) whole.loops.push_back(loop(x));
+    for (auto x = structure.order.begin(); x != inside; ++x) whole.loops.push_back(loop(*x));
+    whole.items.emplace_back(
+        WrittenNest{.loops = {loop(space.k)}, .items = {run(space.kernel.operators.front())}});
+    for (size_t op = 1; op + 1 < space.kernel.operators.size(); ++op)
+        whole.items.emplace_back(run(space.kernel.operators[op]));
+    WrittenNest root{.loops = {}, .items = {run(space.kernel.operators.back())}};
+    for (auto x = inside; x != structure.order.end(); ++x) root.loops.push_back(loop(*x));
+    if (structure.is_deep())
+        whole.items.push_back(std::move(root.items.front()));
+    else
+        whole.items.emplace_back(std::move(root));
+    return whole;
 }
 
 Space make_space(const KernelFile& file) {

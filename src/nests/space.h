@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "nest/nest_text.h"
 #include "nests/kernel.h"
 #include "nests/kernel_file.h"
 
@@ -66,7 +67,8 @@ std::vector<Structure> structures(const Space& space);
 std::vector<size_t> units(const Space& space, const Structure& structure);
 
 /// The nest that a structure and the tile sizes (of each iterator of the space; that of the batch is 1) give.
-std::string nest_text(const Space& space, const Structure& structure, const std::vector<int64_t>& tiles);
+nest::WrittenNest written_nest(const Space& space, const Structure& structure,
+                               const std::vector<int64_t>& tiles);
 
 /// @throws Error for what is no chain, saying why
 Space make_space(const KernelFile& file);

@@ -137,7 +137,7 @@ private:
 
     std::optional<PricedNest> priced(const Incumbent& found) const {
         if (found.tiles.empty()) return std::nullopt;
-        return PricedNest{found.estimate, nest_text(space_, found.structure, found.tiles)};
+        return PricedNest{found.estimate, print(written_nest(space_, found.structure, found.tiles))};
     }
 
     const Space& space_;

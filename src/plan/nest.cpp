@@ -13,12 +13,12 @@ namespace {
 /// Gives the names of a written nest the meaning that they have in a plan.
 class NestReader {
 public:
-    /// @param loads null: there may be none
+    /// @param loads how many there were before; null: there may be none
     NestReader(std::string_view text, const std::string& where, MicroKernels kernels, bool may_be_open,
-               std::vector<Load>* loads)
+               int64_t* loads)
         : text_(text), where_(where), kernels_(kernels), may_be_open_(may_be_open), loads_(loads) {}
 
-    Nest run() {
+    NestWithLoads run() {
         try {
             const nest::Moves moves = may_be_open_ ? nest::Moves::kLoads : nest::Moves::kNone;
             return nest::normal_form(read(nest::parse_nest(text_, where_, moves)));
@@ -33,8 +33,8 @@ private:
                     "a nest reads `x:8 y:1 { producer[kernel key=value]; root[kernel] }`");
     }
 
-    Nest read(const nest::WrittenNest& written) {
-        Nest read_nest{.loops = written.loops, .items = {}};
+    NestWithLoads read(const nest::WrittenNest& written) {
+        NestWithLoads read_nest{.loops = written.loops, .items = {}};
         for (const LoopTile& loop : written.loops) check(loop);
         for (const nest::WrittenNest::Item& item : written.items) {
             if (const auto* inner = std::get_if<nest::WrittenNest>(&item))
@@ -57,13 +57,12 @@ private:
             fail(fmt::format("the tile of {} is open, expected its size", loop.iterator));
     }
 
-    Leaf load(const nest::WrittenMove& move) {
+    Load load(const nest::WrittenMove& move) {
         if (!loads_) fail(fmt::format("load {} stands where no load may", move.tensor));
-        Load load{.of = move.tensor, .copy = fmt::format("{}_load{}", move.tensor, loads_->size() + 1)};
+        Load load{.of = move.tensor, .copy = fmt::format("{}_load{}", move.tensor, ++*loads_)};
         if (!move.layout.empty())
             load.layout = parse_layout(move.layout, fmt::format("{}: load {}", where_, load.of));
-        loads_->push_back(load);
-        return {load.node(), open_micro_kernel()};
+        return load;
     }
 
     Leaf leaf(const nest::WrittenOperator& written) const {
@@ -104,16 +103,14 @@ private:
     const std::string& where_;
     MicroKernels kernels_;
     const bool may_be_open_;
-    std::vector<Load>* loads_;
+    int64_t* loads_;
 };
 
-std::string print_items(const Nest& nest) {
-    std::string out;
-    for (const Nest::Item& item : nest.items) {
-        if (!out.empty()) out += "; ";
-        out += std::visit([](const auto& each) { return print(each); }, item);
-    }
-    return out;
+template <typename Move>
+Nest in_alphabet_of_plans(const NestWithLoads& nest, const Move& move) {
+    return nest::translated<Nest>(
+        nest, [](const NestWithLoads&, const LoopTile& loop) { return loop.iterator; },
+        [](const Leaf& leaf) { return leaf; }, move);
 }
 
 }  // namespace
@@ -143,24 +140,37 @@ std::vector<const Leaf*> leaves(const Nest& nest) {
 }
 
 std::string print(const Nest& nest) {
-    std::string out;
-    for (const LoopTile& loop : nest.loops)
-        out += fmt::format("{}:{}{} ", loop.iterator, loop.tile, loop.is_divided() ? "@worker" : "");
-    return nest.loops.empty() ? print_items(nest) : out + "{ " + print_items(nest) + " }";
+    return nest::print_nest(
+        nest, [](const Nest&, const LoopTile& loop) { return loop.iterator; },
+        [](const Leaf& leaf) { return print(leaf); });
 }
 
 Nest parse_nest(std::string_view text, const std::string& where, MicroKernels kernels) {
-    return NestReader(text, where, kernels, false, nullptr).run();
+    return without_loads(NestReader(text, where, kernels, false, nullptr).run());
 }
 
-Nest parse_open_nest(std::string_view text, const std::string& where, MicroKernels kernels,
-                     std::vector<Load>* loads) {
-    return NestReader(text, where, kernels, true, loads).run();
+Nest parse_open_nest(std::string_view text, const std::string& where, MicroKernels kernels) {
+    return without_loads(NestReader(text, where, kernels, true, nullptr).run());
+}
+
+NestWithLoads parse_nest_with_loads(std::string_view text, const std::string& where, MicroKernels kernels,
+                                    int64_t& loads) {
+    return NestReader(text, where, kernels, true, &loads).run();
 }
 
 const MicroKernel& open_micro_kernel() {
     static const MicroKernel open{.name = "?"};
     return open;
+}
+
+Nest without_loads(const NestWithLoads& nest) {
+    return in_alphabet_of_plans(nest, [](const Load&, auto&) {});
+}
+
+Nest with_copies(const NestWithLoads& nest) {
+    return in_alphabet_of_plans(nest, [](const Load& load, auto& items) {
+        items.emplace_back(Leaf(load.node(), open_micro_kernel()));
+    });
 }
 
 }  // namespace tessera::plan

@@ -46,8 +46,13 @@ std::string print(const Nest& nest);
 /// among these, an unknown parameter, or a number out of range.
 Nest parse_nest(std::string_view text, const std::string& where, MicroKernels kernels);
 
-/// `load X as lanes <0:16>` in a nest: a copy of what the operators behind it in its braces read of X in one
-/// trip. It is an operator of the nest, and X in another layout a value of the plan (CopyPlan).
+/// The same for a nest that leaves some choices open: the size in `x:?`, and the micro-kernel of an operator
+/// without brackets, which is `open_micro_kernel`.
+Nest parse_open_nest(std::string_view text, const std::string& where, MicroKernels kernels);
+const MicroKernel& open_micro_kernel();
+
+/// `load X as lanes <0:16>`, a move into a tile: a copy of what the operators behind it in its braces read of
+/// X in one trip. The plan makes it an operator, and the copy a value (CopyPlan).
 struct Load {
     std::string of;      ///< the value X
     std::string copy;    ///< the name of the copy
@@ -55,12 +60,14 @@ struct Load {
     std::string node() const { return "copy_" + copy; }
     bool operator==(const Load&) const = default;
 };
+using NestWithLoads = nest::Nest<std::string, Leaf, Load>;
 
-/// The same for a nest that leaves some choices open: the size in `x:?`, and the micro-kernel of an operator
-/// without brackets, which is `open_micro_kernel`. Loads are appended to `loads`, whose number tells their
-/// copies apart; there are none without it.
-Nest parse_open_nest(std::string_view text, const std::string& where, MicroKernels kernels,
-                     std::vector<Load>* loads = nullptr);
-const MicroKernel& open_micro_kernel();
+/// The same for an open nest with loads. `loads` counts them, which tells their copies apart.
+NestWithLoads parse_nest_with_loads(std::string_view text, const std::string& where, MicroKernels kernels,
+                                    int64_t& loads);
+/// The operators alone.
+Nest without_loads(const NestWithLoads& nest);
+/// The nest with an operator for each load, whose micro-kernel is open.
+Nest with_copies(const NestWithLoads& nest);
 
 }  // namespace tessera::plan

@@ -25,21 +25,18 @@ std::vector<StatedText> read_stated_texts(std::string_view text, const std::stri
     return stated;
 }
 
-StatedKernel parse_stated_kernel(const StatedText& stated, MicroKernels kernels, std::vector<Load>& loads) {
-    StatedKernel kernel{.where = stated.where, .specialisation = stated.specialisation};
-    const auto before = static_cast<ptrdiff_t>(loads.size());
-    kernel.nest = parse_open_nest(stated.nest, stated.where, kernels, &loads);
-    kernel.loads.assign(loads.begin() + before, loads.end());
-    if (divided_loop(kernel.nest))
+StatedWithLoads parse_stated_kernel(const StatedText& stated, MicroKernels kernels, int64_t& loads) {
+    NestWithLoads nest = parse_nest_with_loads(stated.nest, stated.where, kernels, loads);
+    if (divided_loop(without_loads(nest)))
         throw Error(stated.where, "nest", "divides work by @worker, which is found behind the search",
                     "leave @worker out, or edit the whole plan (docs/plan.md)");
-    return kernel;
+    return {stated.where, stated.specialisation, std::move(nest)};
 }
 
-std::vector<StatedKernel> parse_stated_kernels(std::string_view text, const std::string& where,
-                                               MicroKernels kernels) {
-    std::vector<StatedKernel> stated;
-    std::vector<Load> loads;
+std::vector<StatedWithLoads> parse_stated_kernels(std::string_view text, const std::string& where,
+                                                  MicroKernels kernels) {
+    std::vector<StatedWithLoads> stated;
+    int64_t loads = 0;
     for (const StatedText& each : read_stated_texts(text, where))
         stated.push_back(parse_stated_kernel(each, kernels, loads));
     return stated;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,12 +10,15 @@
 namespace tessera::plan {
 
 /// A kernel that a person states; the search keeps it and finds the others around it.
-struct StatedKernel {
-    std::string where;             ///< "FILE:LINE", for refusals
-    std::string specialisation;    ///< empty: all
-    Nest nest;                     ///< perhaps with open tiles and micro-kernels, never with `@worker`
-    std::vector<Load> loads = {};  ///< of the nest, which no graph has yet (planner/loads.h)
+template <typename AnyNest>
+struct Stated {
+    std::string where;           ///< "FILE:LINE", for refusals
+    std::string specialisation;  ///< empty: all
+    AnyNest nest;                ///< perhaps with open tiles and micro-kernels, never with `@worker`
 };
+using StatedKernel = Stated<Nest>;
+/// The same as it is written, whose copies no graph has yet (planner/loads.h).
+using StatedWithLoads = Stated<NestWithLoads>;
 
 /// An entry of such a file, of which the nest was not read yet.
 struct StatedText {
@@ -26,14 +30,14 @@ struct StatedText {
 /// @throws Error with the line if the file is no TOML of `[[kernel]]`
 std::vector<StatedText> read_stated_texts(std::string_view text, const std::string& where);
 
-/// @param loads those of the entries before it; the kernel's are appended
+/// @param loads how many the entries before it have; the kernel's are added
 /// @throws Error with the line if the nest is none
-StatedKernel parse_stated_kernel(const StatedText& stated, MicroKernels kernels, std::vector<Load>& loads);
+StatedWithLoads parse_stated_kernel(const StatedText& stated, MicroKernels kernels, int64_t& loads);
 
 /// A TOML file of `[[kernel]]` with `nest = "t:? { norm; product }"` and perhaps `specialisation =
 /// "prefill"`.
 /// @throws Error with the line if it is not that
-std::vector<StatedKernel> parse_stated_kernels(std::string_view text, const std::string& where,
-                                               MicroKernels kernels);
+std::vector<StatedWithLoads> parse_stated_kernels(std::string_view text, const std::string& where,
+                                                  MicroKernels kernels);
 
 }  // namespace tessera::plan

@@ -1,6 +1,8 @@
 #include "planner/loads.h"
 
 #include <algorithm>
+#include <iterator>
+#include <string>
 #include <variant>
 
 #include "support/error.h"
@@ -10,42 +12,30 @@ namespace {
 
 using plan::CopyReader;
 using plan::Load;
-using plan::Nest;
+using plan::NestWithLoads;
 using plan::StatedKernel;
+using plan::StatedWithLoads;
 
-bool is_load(const plan::Leaf& leaf, const std::vector<Load>& loads) {
-    return std::ranges::any_of(loads, [&](const Load& load) { return load.node() == leaf.node; });
-}
-
-Nest without(Nest nest, const std::vector<Load>& loads) {
-    std::erase_if(nest.items, [&](const auto& child) {
-        const auto* leaf = std::get_if<plan::Leaf>(&child);
-        return leaf && is_load(*leaf, loads);
-    });
-    for (auto& child : nest.items)
-        if (auto* inner = std::get_if<Nest>(&child)) *inner = without(std::move(*inner), loads);
-    return nest;
-}
-
-using Leaves = std::vector<const plan::Leaf*>;
-
-void append(Leaves& leaves, const std::variant<plan::Leaf, Nest>& item) {
-    if (const auto* leaf = std::get_if<plan::Leaf>(&item))
-        leaves.push_back(leaf);
-    else
-        for (const plan::Leaf* inner : plan::leaves(std::get<Nest>(item))) leaves.push_back(inner);
-}
-
-/// The operators behind the load in its braces; none if it is not in the nest.
-Leaves behind(const Nest& nest, const Load& load) {
-    Leaves found;
-    for (size_t i = 0; i < nest.items.size() && found.empty(); ++i) {
-        if (const auto* inner = std::get_if<Nest>(&nest.items[i]))
-            found = behind(*inner, load);
-        else if (std::get<plan::Leaf>(nest.items[i]).node == load.node())
-            for (size_t j = i + 1; j < nest.items.size(); ++j) append(found, nest.items[j]);
+/// Calls `act` with each load and the names of the operators behind it in its braces.
+template <typename Act>
+void for_each_load(const NestWithLoads& nest, const Act& act) {
+    for (auto item = nest.items.begin(); item != nest.items.end(); ++item) {
+        if (const auto* inner = std::get_if<NestWithLoads>(&*item)) for_each_load(*inner, act);
+        const auto* load = std::get_if<Load>(&*item);
+        if (!load) continue;
+        std::vector<std::string> behind;
+        NestWithLoads{.loops = {}, .items = {std::next(item), nest.items.end()}}.for_each_operator(
+            [&](const plan::Leaf& leaf) { behind.push_back(leaf.node); });
+        act(*load, behind);
     }
-    return found;
+}
+
+std::vector<StatedKernel> each_nest(std::span<const StatedWithLoads> stated,
+                                    plan::Nest (*change)(const NestWithLoads&)) {
+    std::vector<StatedKernel> kernels;
+    for (const StatedWithLoads& each : stated)
+        kernels.push_back({each.where, each.specialisation, change(each.nest)});
+    return kernels;
 }
 
 const Node* find_node(const Graph& graph, const std::string& name) {
@@ -54,20 +44,21 @@ const Node* find_node(const Graph& graph, const std::string& name) {
     return nullptr;
 }
 
-std::vector<CopyReader> readers_of(const Graph& graph, const StatedKernel& kernel, const Load& load) {
+std::vector<CopyReader> readers_of(const Graph& graph, const std::string& where, const Load& load,
+                                   const std::vector<std::string>& behind) {
     const auto value = graph.find(load.of);
     if (!value)
-        throw Error(kernel.where, load.of, "is loaded, but is no value of this model",
+        throw Error(where, load.of, "is loaded, but is no value of this model",
                     "the plan of an artefact names them: `tessera inspect OUT.tsr --plan`");
     std::vector<CopyReader> readers;
-    for (const plan::Leaf* leaf : behind(kernel.nest, load)) {
-        const Node* node = find_node(graph, leaf->node);
+    for (const std::string& reader : behind) {
+        const Node* node = find_node(graph, reader);
         for (size_t i = 0; node && i < node->operands.size(); ++i)
             if (node->operands[i] == *value)
                 readers.push_back({node->name, node->definition()->tensors[i].name});
     }
     if (readers.empty())
-        throw Error(kernel.where, load.of, "is loaded, but nothing behind it in its braces reads it",
+        throw Error(where, load.of, "is loaded, but nothing behind it in its braces reads it",
                     "load it in front of its reader");
     return readers;
 }
@@ -91,25 +82,24 @@ void drop_readers(plan::Plan& plan, const std::vector<CopyReader>& readers) {
 
 }  // namespace
 
-std::vector<StatedKernel> without_loads(std::vector<StatedKernel> stated) {
-    for (StatedKernel& kernel : stated) {
-        kernel.nest = without(std::move(kernel.nest), kernel.loads);
-        kernel.loads.clear();
-    }
-    return stated;
+std::vector<StatedKernel> without_loads(std::span<const StatedWithLoads> stated) {
+    return each_nest(stated, plan::without_loads);
 }
 
-plan::Plan with_loads(const Graph& graph, plan::Plan plan, const std::vector<StatedKernel>& stated) {
-    for (const StatedKernel& kernel : stated) {
-        for (const Load& load : kernel.loads) {
-            plan::CopyPlan copy{.of = load.of, .readers = readers_of(graph, kernel, load)};
+std::vector<StatedKernel> with_copies(std::span<const StatedWithLoads> stated) {
+    return each_nest(stated, plan::with_copies);
+}
+
+plan::Plan with_loads(const Graph& graph, plan::Plan plan, std::span<const StatedWithLoads> stated) {
+    for (const StatedWithLoads& kernel : stated)
+        for_each_load(kernel.nest, [&](const Load& load, const std::vector<std::string>& behind) {
+            plan::CopyPlan copy{.of = load.of, .readers = readers_of(graph, kernel.where, load, behind)};
             drop_readers(plan, copy.readers);
             plan.copies[load.copy] = std::move(copy);
             for (plan::SpecialisationPlan& each : plan.specialisations)
                 if (kernel.specialisation.empty() || kernel.specialisation == each.name)
                     each.tensors[load.copy] = {.place = plan::Place::kArena, .layout = load.layout};
-        }
-    }
+        });
     return plan;
 }
 

@@ -6,6 +6,9 @@
 
 #include <fmt/core.h>
 
+#include "lowering/numbered_nest.h"
+#include "nest/nest_text.h"
+
 namespace tessera::schedule {
 namespace {
 
@@ -176,20 +179,12 @@ Structure applied(const BlockContext& block, const Structure& structure, const M
 }
 
 std::string text(const BlockContext& block, const NumberedNest& kernel) {
-    const Node& root = *block.links.operators[static_cast<size_t>(kernel.root())].node;
-    std::string out;
-    for (const NumberedNest::Loop& loop : kernel.loops)
-        out += fmt::format("{}:{} ", root.definition()->iterators[static_cast<size_t>(loop.iterator)].name,
-                           loop.tile == plan::kOpenTile ? "?" : fmt::format("{}", loop.tile));
-    std::string items;
-    for (const auto& item : kernel.items) {
-        const auto* inner = std::get_if<NumberedNest>(&item);
-        items +=
-            fmt::format("{}{}", items.empty() ? "" : "; ",
-                        inner ? text(block, *inner)
-                              : block.links.operators[static_cast<size_t>(std::get<int>(item))].node->name);
-    }
-    return fmt::format("{}{{ {} }}", out, items);
+    return nest::print_braces(
+        kernel,
+        [&](const NumberedNest& nest, const NumberedNest::Loop& loop) {
+            return lowering::iterator_name(block.links, nest, loop);
+        },
+        [&](int op) { return block.links.operators[static_cast<size_t>(op)].node->name; });
 }
 
 std::string text(const BlockContext& block, const Merge& merge, const Structure& before) {

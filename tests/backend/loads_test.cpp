@@ -61,7 +61,7 @@ TEST(Loads, ComputeWhatTheInterpreterDoes) {
             planner::PlannerOptions options = testing::on_usual_machine({.machine = "test", .lanes = lanes});
             const plan::Plan initial =
                 planner::with_loads(graphs.back(), planner::initial_plan(graphs.back(), options), stated);
-            options.stated = stated;
+            options.stated = planner::with_copies(stated);
             const Graph whole = plan::with_copies(graphs.back(), initial, "plan");
             const plan::Plan plan = planner::complete_plan(whole, initial, options);
             planner::verify_plan(whole, plan, "plan");

@@ -8,7 +8,7 @@
 #include "backend/exchanges.h"
 #include "kernels/micro_kernels.h"
 #include "ops/exchange.h"
-#include "plan/stated_kernels.h"
+#include "plan/nest.h"
 #include "planner/default_planner.h"
 #include "runtime/rank_group.h"
 #include "spmd/exchanges.h"
@@ -145,9 +145,9 @@ TEST(RankGraphs, ShareAKernelWithWhatMakesTheParts) {
         for (int rank = 0; rank < 2; ++rank) {
             const Graph graph = product_of_rank(rank, exchange, result);
             planner::PlannerOptions options = testing::differential_options(1, 4);
-            options.stated = plan::parse_stated_kernels(
-                fmt::format("[[kernel]]\nspecialisation = \"whole\"\nnest = \"t:3 {{ y; z_{} }}\"\n", rank),
-                "kernels.toml", kernels::micro_kernels());
+            options.stated = {{"test", "whole",
+                               plan::parse_open_nest(fmt::format("t:3 {{ y; z_{} }}", rank), "test",
+                                                     kernels::micro_kernels())}};
             compiled.add(graph, planner::default_plan(graph, options), exchanges_of(graph));
         }
         compiled.compile();

@@ -2,8 +2,10 @@
 #include "fuzz/target.h"
 #include "kernels/micro_kernels.h"
 #include "movement/example_plans.h"
+#include "plan/copies.h"
 #include "plan/stated_kernels.h"
 #include "planner/default_planner.h"
+#include "planner/loads.h"
 #include "planner/stated.h"
 #include "planner/usual_machine.h"
 #include "planner/verify_plan.h"
@@ -13,17 +15,20 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return fuzz::accepts_or_throws_error([&] {
         planner::PlannerOptions options =
             testing::on_usual_machine({.machine = "test", .lanes = 8, .structures = 1});
-        options.stated =
+        const auto stated =
             plan::parse_stated_kernels(fuzz::text_of(data, size), "fuzz", kernels::micro_kernels());
+        options.stated = planner::with_copies(stated);
         for (const auto& [name, example] : testing::examples()) {
             const Graph graph = example.parsed();
-            const plan::Plan initial = planner::initial_plan(graph, options);
+            plan::Plan initial = planner::initial_plan(graph, options);
             try {
-                planner::check_stated(graph, initial, options.stated);
+                planner::check_stated(graph, initial, planner::without_loads(stated));
+                initial = planner::with_loads(graph, std::move(initial), stated);
             } catch (const Error&) {
                 continue;  // of another example
             }
-            planner::verify_plan(graph, planner::complete_plan(graph, initial, options), "fuzz");
+            const Graph whole = plan::with_copies(graph, initial, "fuzz");
+            planner::verify_plan(whole, planner::complete_plan(whole, initial, options), "fuzz");
         }
     });
 }

@@ -27,11 +27,11 @@ TEST(Nests, NameTheirLoops) {
 TEST(Nests, PrintWhatTheyParse) {
     const Kernel kernel = kernel_of(kProducts);
     for (const std::string text :
-         {"{ c e }", "m:8@unit h:12@unit { n:9 { load D; k:4 { c } h:4 m:3 { e } } }",
-          "{ { { c } } { e } }"}) {
+         {"{ c; e }", "m:8@unit h:12@unit { n:9 { load D; k:4 { c }; h:4 m:3 { e } } }",
+          "{ { { c } }; { e } }"}) {
         const Nest nest = std::get<Nest>(parse_nest(kernel, text, {"C"}));
-        EXPECT_EQ(print(kernel, nest), text);
-        EXPECT_EQ(std::get<Nest>(parse_nest(kernel, print(kernel, nest), {"C"})), nest);
+        EXPECT_EQ(print(written(kernel, nest)), text);
+        EXPECT_EQ(std::get<Nest>(parse_nest(kernel, print(written(kernel, nest)), {"C"})), nest);
     }
     EXPECT_EQ(parse_nest(kernel, "{c;;e;}"), parse_nest(kernel, "{\n c \t e }"));
 }

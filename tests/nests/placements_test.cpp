@@ -87,9 +87,9 @@ TEST(Placements, SayWhereTensorsLive) {
 
 TEST(Placements, PrintAsTheyWereWritten) {
     const Kernel kernel = kernel_of(kProducts);
-    const std::string text = "m:8 { keep C @L2; load D @L1; { n:4 { c } store C @L1; } e store E @L2; }";
+    const std::string text = "m:8 { keep C @L2; load D @L1; { n:4 { c }; store C @L1 }; e; store E @L2 }";
     const LevelMachine levels = machine();
-    EXPECT_EQ(print(kernel, nest_of(kernel, text), &levels), text);
+    EXPECT_EQ(print(written(kernel, nest_of(kernel, text), &levels)), text);
 }
 
 }  // namespace

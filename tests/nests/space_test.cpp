@@ -63,7 +63,7 @@ TEST(Spaces, HaveTheCostsOfTheWalk) {
         for (const Structure& structure : structures(space)) {
             const StructureCost cost(space, structure);
             for_each_tiling(space, [&](const std::vector<int64_t>& tiles, const std::vector<int64_t>& trips) {
-                const std::string nest = nest_text(space, structure, tiles);
+                const std::string nest = print(written_nest(space, structure, tiles));
                 const auto parsed = parse_nest(space.kernel, nest);
                 ASSERT_TRUE(std::holds_alternative<Nest>(parsed)) << nest;
                 const Verdict verdict = derive_facts(space.kernel, std::get<Nest>(parsed), space.machine);
@@ -107,7 +107,7 @@ TEST(Spaces, NestsHaveTheFactsOfTheWalk) {
             for (size_t x = 0; x < tiles.size(); ++x)
                 if (std::ranges::find(space.batch, x) == space.batch.end())
                     tiles[x] = space.sizes(x)[(seed + x) % space.sizes(x).size()];
-            std::string nest = nest_text(space, structure, tiles);
+            std::string nest = print(written_nest(space, structure, tiles));
             compare(nest);
             // Without units it is another nest, which has no closed form here.
             while (nest.find("@unit") != std::string::npos) nest.erase(nest.find("@unit"), 5);
@@ -171,10 +171,10 @@ TEST(Spaces, WriteTheirNests) {
     const std::vector<Structure> all = structures(space);
     EXPECT_EQ(all.size(), 24U);
     const std::vector<int64_t> tiles = {8, 4, 12, 6};  // m h n k
-    EXPECT_EQ(nest_text(space, all[0], tiles), "{ k:6 { c } m:8 h:4 n:12 { e } }");
-    EXPECT_EQ(nest_text(space, all[2], tiles), "m:8@unit h:4@unit { k:6 { c } n:12 { e } }");
-    EXPECT_EQ(nest_text(space, all[3], tiles), "m:8@unit h:4@unit n:12 { k:6 { c } e }");
-    EXPECT_EQ(nest_text(space, {{0, 2, 1}, 3}, tiles), "m:8@unit n:12 h:4 { k:6 { c } e }");
+    EXPECT_EQ(print(written_nest(space, all[0], tiles)), "{ k:6 { c }; m:8 h:4 n:12 { e } }");
+    EXPECT_EQ(print(written_nest(space, all[2], tiles)), "m:8@unit h:4@unit { k:6 { c }; n:12 { e } }");
+    EXPECT_EQ(print(written_nest(space, all[3], tiles)), "m:8@unit h:4@unit n:12 { k:6 { c }; e }");
+    EXPECT_EQ(print(written_nest(space, {{0, 2, 1}, 3}, tiles)), "m:8@unit n:12 h:4 { k:6 { c }; e }");
     EXPECT_EQ(space.sizes(0), (std::vector<int64_t>{4, 8, 12, 16, 20}));
     EXPECT_EQ(space.sizes(2), (std::vector<int64_t>{4, 8, 12, 16, 18}));
 }

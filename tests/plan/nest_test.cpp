@@ -101,18 +101,20 @@ TEST(Nest, DefaultsAreLeftOut) {
     EXPECT_EQ(printed("y[sum rows=2 lanes=4 k=k ahead=8]"), "y[sum ahead=8 k=k lanes=4 rows=2]");
 }
 
-TEST(Nest, LoadsAreOperatorsThatCopy) {
-    std::vector<Load> loads = {{.of = "A", .copy = "A_load1"}};
-    const Nest nest = parse_open_nest("x:4 { load B as order [1, 0] lanes <0:16>; load C; y }", "",
-                                      testing::kToyKernels, &loads);
-    ASSERT_EQ(loads.size(), 3U);
-    EXPECT_EQ(loads[1].of, "B");
-    EXPECT_EQ(loads[1].copy, "B_load2");
-    EXPECT_EQ(tessera::print(loads[1].layout), "order [1, 0] lanes <0:16>");
-    EXPECT_TRUE(loads[2].layout.is_row_major());
-    EXPECT_EQ(leaves(nest).front()->node, "copy_B_load2");
+TEST(Nest, LoadsAreMovesWhichThePlanMakesOperators) {
+    int64_t loads = 1;
+    const NestWithLoads nest = parse_nest_with_loads("x:4 { load B as order [1, 0] lanes <0:16>; load C; y }",
+                                                     "", testing::kToyKernels, loads);
+    EXPECT_EQ(loads, 3);
+    const auto& load = std::get<Load>(nest.items[0]);
+    EXPECT_EQ(load.of, "B");
+    EXPECT_EQ(load.copy, "B_load2");
+    EXPECT_EQ(tessera::print(load.layout), "order [1, 0] lanes <0:16>");
+    EXPECT_TRUE(std::get<Load>(nest.items[1]).layout.is_row_major());
+    EXPECT_EQ(print(without_loads(nest)), "x:4 { y[?] }");
+    EXPECT_EQ(print(with_copies(nest)), "x:4 { copy_B_load2[?]; copy_C_load3[?]; y[?] }");
     // An operator may have that name.
-    EXPECT_EQ(leaves(parse_open_nest("load; y", "", testing::kToyKernels, &loads)).front()->node, "load");
+    EXPECT_EQ(leaves(parse_open_nest("load; y", "", testing::kToyKernels)).front()->node, "load");
     EXPECT_THROW((void)parse_open_nest("load B; y", "", testing::kToyKernels), Error);
 }
 

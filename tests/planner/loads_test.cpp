@@ -52,7 +52,7 @@ plan::Plan plan_with(const std::string& nest, plan::Plan initial = {}) {
     check_stated(graph, initial, without_loads(stated));
     initial = with_loads(graph, std::move(initial), stated);
     const Graph whole = plan::with_copies(graph, initial, "plan");
-    options.stated = stated;
+    options.stated = with_copies(stated);
     plan::Plan plan = complete_plan(whole, initial, options);
     verify_plan(whole, plan, "plan");
     return plan;

@@ -7,6 +7,7 @@
 
 #include "kernels/micro_kernels.h"
 #include "planner/default_planner.h"
+#include "planner/loads.h"
 #include "planner/rows_graph.h"
 #include "planner/usual_machine.h"
 #include "planner/verify_plan.h"
@@ -17,10 +18,14 @@ namespace {
 
 using ::testing::HasSubstr;
 
+std::vector<plan::StatedKernel> stated_in(const std::string& toml) {
+    return without_loads(plan::parse_stated_kernels(toml, "kernels.toml", kernels::micro_kernels()));
+}
+
 /// The nests of the plan around these kernels.
 std::vector<std::string> planned(const std::string& toml, const Graph& graph = testing::rows_graph()) {
     PlannerOptions options = testing::on_usual_machine({.machine = "test", .lanes = 8, .structures = 1});
-    options.stated = plan::parse_stated_kernels(toml, "kernels.toml", kernels::micro_kernels());
+    options.stated = stated_in(toml);
     const plan::Plan initial = initial_plan(graph, options);
     check_stated(graph, initial, options.stated);
     const plan::Plan plan = complete_plan(graph, initial, options);
@@ -155,15 +160,14 @@ TEST(StatedKernels, AreRefusedWithPositionAndReason) {
 std::vector<StatedVerdict> priced_alone(const std::string& toml, const Graph& graph = testing::rows_graph()) {
     const PlannerOptions options =
         testing::on_usual_machine({.machine = "test", .lanes = 8, .structures = 1});
-    const auto stated = plan::parse_stated_kernels(toml, "kernels.toml", kernels::micro_kernels());
-    return price_stated(graph, initial_plan(graph, options), stated, options);
+    return price_stated(graph, initial_plan(graph, options), stated_in(toml), options);
 }
 
 TEST(StatedPrices, AreThoseThatPlanningCounts) {
     const Graph graph = testing::rows_graph();
     const std::string toml = kernel("t:4 { r; normed; doubled; y }");
     PlannerOptions options = testing::on_usual_machine({.machine = "test", .lanes = 8, .structures = 1});
-    options.stated = plan::parse_stated_kernels(toml, "kernels.toml", kernels::micro_kernels());
+    options.stated = stated_in(toml);
     double seconds = 0;
     options.on_schedule = [&](const std::string&, const std::string&, const schedule::Schedule& schedule) {
         seconds += schedule.seconds;
