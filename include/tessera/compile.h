@@ -62,6 +62,9 @@ struct CompileSettings {
     /// For comparisons: the published model that prices kernels in the search of structures and tiles,
     /// "nncase", "mcfuser" or "roofline" (docs/schedule.md); empty: the planner's own price. Not with `plan`.
     std::string cost;
+    /// The printer of code: "cpp", C++ with all micro-kernels, or "scalar-c", plain C that computes a number
+    /// at a time, for comparisons (docs/design.md).
+    std::string backend = "cpp";
     /// Threads that compute a step together, 1 to 1024; default: the machine's cores, divided among
     /// the ranks. `plan` overrides it.
     std::optional<int64_t> workers;

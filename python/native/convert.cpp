@@ -100,6 +100,7 @@ CompileSettings compile_settings(py::dict settings) {
     named.read("quantize", result.quantize);
     named.read("search_effort", result.search_effort);
     named.read("cost", result.cost);
+    named.read("backend", result.backend);
     named.finish();
     return result;
 }

@@ -68,6 +68,7 @@ class CompileOptions(TypedDict, total=False):
     embeddings     True: the artefact can embed texts, too
     search_effort  work of the searches, a multiple of the default; 0: none for graphs and layouts
     cost           for comparisons: "nncase", "mcfuser" or "roofline" prices kernels in the schedule search; not with `plan`
+    backend        for comparisons: "scalar-c" prints the code as plain C, which is slow; "cpp" is the default
     plan           file of a plan to compile in place of the planner's
     kernels        file of kernels to keep, around which the others are searched
     tuning         file of `tessera tune`: kernels that were measured on this machine
@@ -88,6 +89,7 @@ class CompileOptions(TypedDict, total=False):
     embeddings: bool
     search_effort: int
     cost: str
+    backend: str
     plan: Path
     kernels: Path
     tuning: Path

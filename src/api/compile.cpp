@@ -68,6 +68,8 @@ compiler::CompileOptions options_of(const CompileSettings& settings) {
             throw Error("", "cost", "is of a search, and `plan` leaves nothing to search",
                         "leave one of them out", ErrorKind::kUsage);
     }
+    options.backend = backend::find_backend(settings.backend);
+    if (!options.backend) refuse("backend", settings.backend, "cpp or scalar-c");
     if (!settings.plan.empty()) options.plan = settings.plan;
     if (!settings.kernels.empty()) options.kernels = settings.kernels;
     if (!settings.tuning.empty()) options.tuning = settings.tuning;

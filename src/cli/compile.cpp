@@ -45,6 +45,7 @@ Job declare_compile(CLI::App& app, const Environment& environment) {
     app.add_flag("-q,--quiet", options->is_quiet, "no report");
     add_compile_flags(app, options->flags);
     add_cost_flag(app, options->flags);
+    add_backend_flag(app, options->flags);
     add_named_files(app, "--constant", options->constants,
                     "of a program: a NumPy file for a tensor that it names as the source of a constant; may "
                     "be repeated");
@@ -70,7 +71,8 @@ Verb compile_verb() {
                          "tessera compile models/Qwen3-0.6B -o small.tsr --quantize q4_k_m",
                          "tessera compile model.gguf -o model.tsr --policy exact --cache-type f16",
                          "tessera compile matmul.ir -o matmul.tsr --constant w=w.npy --workers 2",
-                         "tessera compile matmul.ir -o matmul.tsr --constant w=w.npy --cost mcfuser"},
+                         "tessera compile matmul.ir -o matmul.tsr --constant w=w.npy --cost mcfuser",
+                         "tessera compile models/tessera-tiny -o slow.tsr --backend scalar-c"},
             .declare = declare_compile};
 }
 

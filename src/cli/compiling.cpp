@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "backend/backend.h"
 #include "cli/announce_model.h"
 #include "cli/compile_progress.h"
 #include "cli/host_machine.h"
@@ -41,7 +42,8 @@ public:
                     .quantize = flags.rounding.quantize,
                     .embeddings = flags.embeddings,
                     .search_effort = flags.search_effort,
-                    .cost = flags.cost} {
+                    .cost = flags.cost,
+                    .backend = flags.backend} {
         if (flags.workers > 0) settings_.workers = flags.workers;
         if (flags.ranks > 1) settings_.ranks = flags.ranks;
         settings_.cluster = flags.cluster;
@@ -104,6 +106,17 @@ void add_cost_flag(CLI::App& app, CompileFlags& flags) {
         ->check(CLI::IsMember(machine::published_model_names()))
         ->type_name("MODEL")
         ->excludes(app.get_option("--plan"));
+}
+
+void add_backend_flag(CLI::App& app, CompileFlags& flags) {
+    std::vector<std::string> names;
+    for (const backend::Backend& backend : backend::backends()) names.emplace_back(backend.name);
+    app.add_option(
+           "--backend", flags.backend,
+           "for comparisons: what the code is printed as, cpp or scalar-c, which is slow and computes as "
+           "the interpreter of programs does (docs/design.md)")
+        ->check(CLI::IsMember(names))
+        ->type_name("NAME");
 }
 
 void add_compile_flags(CLI::App& app, CompileFlags& flags) {

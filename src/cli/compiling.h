@@ -32,6 +32,7 @@ struct CompileFlags {
     int64_t context = 0;  ///< 0: the importer's choice
     int64_t search_effort = 1;
     std::string cost;  ///< a published model; empty: the planner's own prices
+    std::string backend = CompileSettings().backend;
     RoundingFlags rounding;
     bool embeddings = false;
 };
@@ -40,6 +41,8 @@ struct CompileFlags {
 void add_machine_flags(CLI::App& app, CompileFlags& flags);
 /// The published model that prices kernels, beside the flags above.
 void add_cost_flag(CLI::App& app, CompileFlags& flags);
+/// The back end that prints the code.
+void add_backend_flag(CLI::App& app, CompileFlags& flags);
 /// Those, --context, --policy, --cache-type and --quantize.
 void add_compile_flags(CLI::App& app, CompileFlags& flags);
 

@@ -201,6 +201,18 @@ GraphResult CompiledPlans::run(size_t index, const GraphCall& call, runtime::Com
     return memory.results();
 }
 
+std::vector<std::string> backend_names() {
+    std::vector<std::string> names;
+    for (const backend::Backend& backend : backend::backends()) names.emplace_back(backend.name);
+    return names;
+}
+
+std::string name_of_test(const ::testing::TestParamInfo<std::string>& backend) {
+    std::string name = backend.param;
+    std::ranges::replace(name, '-', '_');
+    return name;
+}
+
 void expect_compiled_plans_compute(int64_t lanes, const std::vector<PlannedGraph>& plans,
                                    const backend::Backend& backend, double tolerance) {
     CompiledPlans compiled(lanes, backend, tolerance);

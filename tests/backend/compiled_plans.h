@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "backend/backend.h"
 #include "backend/exchanges.h"
 #include "backend/taking_turns.h"
@@ -66,6 +68,10 @@ private:
     backend::Exchanges exchanges_;
     std::unique_ptr<Library> library_;
 };
+
+/// Names of all back ends, and that of a test for one of them.
+std::vector<std::string> backend_names();
+std::string name_of_test(const ::testing::TestParamInfo<std::string>& backend);
 
 /// Compiles all plans in one unit and runs them at kTokens, the workers in any order, against their graphs.
 void expect_compiled_plans_compute(int64_t lanes, const std::vector<PlannedGraph>& plans,

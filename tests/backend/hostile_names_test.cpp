@@ -149,9 +149,15 @@ GraphCall call_of(const Graph& graph, const std::map<std::string, std::string>& 
     return call;
 }
 
-TEST(HostileNames, OfGraphsComputeTheSame) {
+class HostileNamesIn : public ::testing::TestWithParam<std::string> {
+protected:
+    static const backend::Backend& backend() { return *backend::find_backend(GetParam()); }
+};
+INSTANTIATE_TEST_SUITE_P(Code, HostileNamesIn, ::testing::ValuesIn(backend_names()), name_of_test);
+
+TEST_P(HostileNamesIn, OfGraphsComputeTheSame) {
     const int64_t lanes = host_lanes().front();
-    CompiledPlans compiled(lanes);
+    CompiledPlans compiled(lanes, backend());
     std::vector<Graph> graphs;
     for (size_t first = 0; first < kNames.size(); first += 5) {
         SCOPED_TRACE(first);
@@ -172,9 +178,9 @@ TEST(HostileNames, OfGraphsComputeTheSame) {
 }
 
 /// One name for a symbol, a value, a block and a node, whose iterators have those of variables.
-TEST(HostileNames, MayBeTheSameForEverything) {
+TEST_P(HostileNamesIn, MayBeTheSameForEverything) {
     const int64_t lanes = host_lanes().front();
-    CompiledPlans compiled(lanes);
+    CompiledPlans compiled(lanes, backend());
     std::vector<Graph> graphs;
     for (const std::string name : {"lane", "step", "team", "int64_t", "s_", "kernel"}) {
         const auto put = [&](std::string text) {
@@ -216,12 +222,12 @@ output $, Y
     }
 }
 
-TEST(HostileNames, OfAModelStayInOneComment) {
-    const std::string rest =
-        backend::cpp::emit("model", {}).text.substr(backend::cpp::emit("model", {}).text.find('\n'));
+TEST_P(HostileNamesIn, OfAModelStayInOneComment) {
+    const auto emitted = [](const std::string& model) { return backend().emit(model, {}, {}).text; };
+    const std::string plain = emitted("model"), rest = plain.substr(plain.find('\n'));
     for (const std::string name : {"a\n#error", "a\r#error", "a\\", "a?\?/", "*/ #error", "a\v\f#error",
                                    "\xe2\x80\xa8#error", "\xff\xfe", "\x1b[2J", "", "a\\\n#error"}) {
-        const std::string code = backend::cpp::emit(name, {}).text;
+        const std::string code = emitted(name);
         const std::string line = code.substr(0, code.find('\n'));
         EXPECT_EQ(code.substr(line.size()), rest) << line;
         EXPECT_THAT(line, ::testing::StartsWith("// "));

@@ -55,12 +55,15 @@ public:
                             values_ + "block main\n" + nodes_ + "output " + outputs_ + "\n",
                         "numbers");
         verify(graph, "numbers");
-        CompiledPlans compiled(lanes_);
-        for (const bool has_lanes : {true, false}) compiled.add(graph, plan_of(graph, has_lanes));
-        compiled.compile();
-        for (const GraphCall& call : calls) {
-            const GraphResult expected = interpret_graph(graph, call);
-            for (size_t p = 0; p < 2; ++p) compare(compiled.run(p, call), expected, p == 0, has_one_zero);
+        for (const backend::Backend& backend : backend::backends()) {
+            SCOPED_TRACE(backend.name);
+            CompiledPlans compiled(lanes_, backend);
+            for (const bool has_lanes : {true, false}) compiled.add(graph, plan_of(graph, has_lanes));
+            compiled.compile();
+            for (const GraphCall& call : calls) {
+                const GraphResult expected = interpret_graph(graph, call);
+                for (size_t p = 0; p < 2; ++p) compare(compiled.run(p, call), expected, p == 0, has_one_zero);
+            }
         }
     }
 

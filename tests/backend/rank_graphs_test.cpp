@@ -15,7 +15,7 @@
 #include "spmd/interpret_ranks.h"
 #include "spmd/some_choices.h"
 
-namespace tessera::backend::cpp {
+namespace tessera::backend {
 namespace {
 
 constexpr uint64_t kSeeds = 15;
@@ -55,9 +55,14 @@ Ranks split(uint64_t seed, int64_t lanes) {
     return ranks;
 }
 
-TEST(RankGraphs, OfThreadsGiveWhatTheGraphGives) {
+class RankGraphs : public ::testing::TestWithParam<std::string> {
+protected:
+    static const Backend& backend() { return *find_backend(GetParam()); }
+};
+
+TEST_P(RankGraphs, OfThreadsGiveWhatTheGraphGives) {
     const int64_t lanes = testing::host_lanes().front();
-    testing::CompiledPlans compiled(lanes);
+    testing::CompiledPlans compiled(lanes, backend());
     std::vector<Ranks> all;
     std::map<ops::ExchangeCall::Kind, int> kinds;
     for (uint64_t seed = 0; seed < kSeeds; ++seed) {
@@ -131,7 +136,7 @@ const std::pair<std::string, std::string> kExchanges[] = {
      "    out Z f32[r, t, n] of [2, T, 16] = X * 1",
      "f32[2, T, 16]"}};
 
-TEST(RankGraphs, ShareAKernelWithWhatMakesTheParts) {
+TEST_P(RankGraphs, ShareAKernelWithWhatMakesTheParts) {
     constexpr int64_t kRows = 7;
     TensorData x{{kRows, 8}, {}};
     for (int i = 0; i < kRows * 8; ++i) x.values.push_back(i % 5 - 2);
@@ -141,7 +146,7 @@ TEST(RankGraphs, ShareAKernelWithWhatMakesTheParts) {
         return data;
     };
     for (const auto& [exchange, result] : kExchanges) {
-        testing::CompiledPlans compiled(4);
+        testing::CompiledPlans compiled(4, backend());
         for (int rank = 0; rank < 2; ++rank) {
             const Graph graph = product_of_rank(rank, exchange, result);
             planner::PlannerOptions options = testing::differential_options(1, 4);
@@ -173,5 +178,8 @@ TEST(RankGraphs, ShareAKernelWithWhatMakesTheParts) {
     }
 }
 
+INSTANTIATE_TEST_SUITE_P(Of, RankGraphs, ::testing::ValuesIn(testing::backend_names()),
+                         testing::name_of_test);
+
 }  // namespace
-}  // namespace tessera::backend::cpp
+}  // namespace tessera::backend

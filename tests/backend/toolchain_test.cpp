@@ -106,6 +106,22 @@ TEST_F(Toolchain, UnitsAreLinkedToOneObject) {
     EXPECT_EQ(compile_shared_object(code, options_).bytes, object.bytes);
 }
 
+/// A name that is a word of C++ alone.
+TEST_F(Toolchain, CompilesC) {
+    for (const bool is_divided : {false, true}) {
+        const Code code{.text = "#include <math.h>\nint answer(int new) { return (int)sqrt(new); }\n",
+                        .units = 1,
+                        .language = Language::kC};
+        Code units = code;
+        units.text = "#if TESSERA_UNIT == 1\n" + code.text + "#endif\nextern int unused;\n";
+        units.units = 2;
+        const SharedObject object = compile_shared_object(is_divided ? units : code, options_);
+        const Loaded loaded(object, folder_.path() / (is_divided ? "units.so" : "whole.so"));
+        EXPECT_EQ(loaded.function<int (*)(int)>("answer")(1764), 42);
+    }
+    EXPECT_THAT(error_of({.text = "class answer {};\n", .language = Language::kC}), HasSubstr(".failed.c"));
+}
+
 TEST_F(Toolchain, AFullDiskIsNoFaultOfTheCode) {
     EXPECT_THAT(error_of({"#error No space left on device\n"}), HasSubstr("has no room for what it writes"));
     EXPECT_TRUE(cache_entries().empty());

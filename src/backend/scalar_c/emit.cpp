@@ -7,6 +7,7 @@
 #include "backend/places.h"
 #include "backend/scalar_c/helpers.h"
 #include "backend/scalar_c/kernel_text.h"
+#include "backend/scalar_c/value_text.h"
 #include "tessera/step.h"
 
 namespace tessera::backend::scalar_c {
@@ -47,9 +48,7 @@ std::string kernel_text(const movement::Program& program, const movement::Kernel
     if (exchange && !exchange->text.tables.empty()) text += "    " + exchange->text.tables + "\n";
     for (const movement::ProgramBuffer& buffer : kernel.buffers)
         text += buffer_text(buffer, exchange && &buffer == &exchange->parts ? exchange->text.start : "");
-    KernelText body;
-    body.body(kernel.body);
-    return text + body.written() + "}\n\n";
+    return text + text_of(kernel.body) + "}\n\n";
 }
 
 /// The kernels of a program, the function that calls them in their order, and its two entries.
