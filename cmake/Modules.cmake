@@ -1,4 +1,27 @@
-# One static library for each folder of src/, one test program for each folder of tests/: a new file needs no edit here.
+# One static library for each module, one test program for each folder of tests/: a new file needs no edit here.
+
+# tessera_room(ir ops facts): the first level of src/ and tests/ has a folder ir with the files of module ir, if there is one,
+# and a folder for each of the other modules.
+function(tessera_room name)
+    foreach(module IN LISTS ARGN)
+        set_property(GLOBAL PROPERTY TESSERA_FOLDER_OF_${module} ${name}/${module})
+    endforeach()
+    set_property(GLOBAL PROPERTY TESSERA_MODULES_IN_${name} ${ARGN})
+endfunction()
+
+# The .cpp files of a module in the present folder, which is src/ or tests/, without those of the other modules in its room.
+function(tessera_sources_of module result)
+    get_property(folder GLOBAL PROPERTY TESSERA_FOLDER_OF_${module})
+    if(NOT folder)
+        set(folder ${module})
+    endif()
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp)
+    get_property(others GLOBAL PROPERTY TESSERA_MODULES_IN_${module})
+    foreach(other IN LISTS others)
+        list(FILTER sources EXCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/${module}/${other}/")
+    endforeach()
+    set(${result} ${sources} PARENT_SCOPE)
+endfunction()
 
 # In a target without hot loops -O2 is -O1, which compiles in three quarters of the time.
 function(tessera_cold target)
@@ -11,7 +34,7 @@ endfunction()
 # DEPENDS names the modules that stand above this one in src/CMakeLists.txt; nothing may depend back. COLD: tessera_cold.
 function(tessera_module name)
     cmake_parse_arguments(ARG "COLD" "" "DEPENDS;LIBRARIES" ${ARGN})
-    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
+    tessera_sources_of(${name} sources)
     if(sources)
         add_library(tessera_${name} STATIC ${sources})
         set_property(GLOBAL APPEND PROPERTY TESSERA_MODULES tessera_${name})
@@ -69,7 +92,7 @@ endfunction()
 # TOGETHER names suites that make in SetUpTestSuite what takes longer than their cases: each is one test of CTest.
 function(tessera_tests name)
     cmake_parse_arguments(ARG "SANITIZED;THOROUGH" "OPTIMISED" "DEPENDS;LIBRARIES;LABELS;TOGETHER" ${ARGN})
-    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
+    tessera_sources_of(${name} sources)
     get_property(shared GLOBAL PROPERTY TESSERA_SHARED_TEST_FILES)
     list(REMOVE_ITEM sources ${shared})
     if(NOT sources)

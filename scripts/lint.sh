@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Usage: scripts/lint.sh [MODULE...]
+# Usage: scripts/lint.sh [FOLDER...]
 # Checks the form of every C++ file with clang-format, src/ and include/ with the checks of .clang-tidy, and that no file of
-# src/ uses a name that only a shared unit gives it; fails if there is a finding. Modules are folders of src/; default: all.
+# src/ uses a name that only a shared unit gives it; fails if there is a finding. Folders are those of src/, with what lies
+# below them: `search/planner`; default: all.
 #
-# clang spends most of its time on headers, so it gets the files of a module as one unit.
+# clang spends most of its time on headers, so it gets the files of a folder as one unit.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -18,18 +19,22 @@ $python -c 'import clang' 2>/dev/null || {
     echo "clang for Python is missing; install the Debian package python3-clang" >&2
     exit 1
 }
-modules=("$@")
-((${#modules[@]})) || mapfile -t modules < <(find src -mindepth 1 -maxdepth 1 -type d -printf '%f\n' | sort)
+folders=("$@")
+((${#folders[@]})) || folders=(.)
 
 units=build/lint
 rm -rf $units
 mkdir -p $units
-for module in "${modules[@]}"; do
-    [[ -d src/$module ]] || {
-        echo "lint.sh: src/$module is no folder" >&2
+for folder in "${folders[@]}"; do
+    [[ -d src/$folder ]] || {
+        echo "lint.sh: src/$folder is no folder" >&2
         exit 2
     }
-    find "$PWD/src/$module" -name '*.cpp' | sort | sed 's/.*/#include "&"/' >$units/$module.cpp
+done
+(cd src && find "${folders[@]}" -name '*.cpp' | sort -u) | while read -r file; do
+    file=${file#./}
+    folder=$(dirname "$file")
+    echo "#include \"$PWD/src/$file\"" >>"$units/${folder//\//-}.cpp"
 done
 
 flags=(-std=c++20 -Isrc -Iinclude '-DTESSERA_VERSION=""' '-DTESSERA_SOURCE_DIR=""' '-DTESSERA_PROGRAM=""')

@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "compiler/measure/options.h"
 #include "machine/machine.h"
-#include "measure/options.h"
 
 namespace tessera {
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "ops/block_builder.h"
+#include "ir/ops/block_builder.h"
 
 namespace tessera {
 

@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 
 #include "import/policy.h"
-#include "ops/attention.h"
-#include "ops/block_builder.h"
-#include "ops/cache_update.h"
-#include "ops/matmul.h"
+#include "ir/ops/attention.h"
+#include "ir/ops/block_builder.h"
+#include "ir/ops/cache_update.h"
+#include "ir/ops/matmul.h"
 #include "row_operators.h"
 
 namespace tessera {

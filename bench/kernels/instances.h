@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "instance_builder.h"
+#include "ir/ops/weight_format.h"
 #include "machine/machine.h"
-#include "ops/weight_format.h"
 
 namespace tessera {
 

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include "import/policy.h"
-#include "ops/activation.h"
-#include "ops/elementwise.h"
-#include "ops/rms_norm.h"
-#include "ops/rope.h"
-#include "ops/rows.h"
+#include "ir/ops/activation.h"
+#include "ir/ops/elementwise.h"
+#include "ir/ops/rms_norm.h"
+#include "ir/ops/rope.h"
+#include "ir/ops/rows.h"
 
 namespace tessera {
 namespace {

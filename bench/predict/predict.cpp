@@ -11,15 +11,15 @@
 #include "backend/backend.h"
 #include "backend/cpp/emit.h"
 #include "bench_main.h"
+#include "compiler/measure/call_memory.h"
+#include "compiler/measure/near_memory.h"
+#include "compiler/measure/probe_code.h"
+#include "compiler/measure/samples.h"
 #include "compiler/planner_options.h"
 #include "cost/step_cost.h"
 #include "instances.h"
 #include "lowering/lower.h"
-#include "measure/call_memory.h"
-#include "measure/near_memory.h"
-#include "measure/probe_code.h"
-#include "measure/samples.h"
-#include "runtime/shared_library.h"
+#include "run/runtime/shared_library.h"
 
 namespace tessera {
 namespace {

@@ -4,15 +4,15 @@
 #include <set>
 
 #include "cost/step_cost.h"
-#include "kernels/micro_kernels.h"
-#include "layouts/lay_out.h"
+#include "lowering/kernels/micro_kernels.h"
 #include "lowering/lower.h"
-#include "plan/constants.h"
-#include "plan/copies.h"
-#include "planner/place_buffers.h"
-#include "planner/verify_plan.h"
-#include "planner/verify_structure.h"
-#include "rules/vectorize/packing.h"
+#include "lowering/plan/constants.h"
+#include "lowering/plan/copies.h"
+#include "search/layouts/lay_out.h"
+#include "search/planner/place_buffers.h"
+#include "search/planner/verify_plan.h"
+#include "search/planner/verify_structure.h"
+#include "search/rules/vectorize/packing.h"
 #include "support/error.h"
 
 namespace tessera {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "compiler/measure/program_calls.h"
 #include "ir/graph.h"
-#include "measure/program_calls.h"
-#include "planner/default_planner.h"
+#include "search/planner/default_planner.h"
 
 namespace tessera {
 
@@ -30,8 +30,8 @@ std::vector<Layout> layouts_of_a_tensor(const std::vector<Dim>& shape, const mac
 
 /// The ways to be tried, each once: from all row-major, and from constants as the default planner stores
 /// them, every tensor in every layout; all constants alike in every layout; and every operator packed by
-/// every packing of its iterators that a unit takes (rules/vectorize/packing.h), wholly, its constants alone,
-/// and all but its result. Indices lie as they are.
+/// every packing of its iterators that a unit takes (search/rules/vectorize/packing.h), wholly, its constants
+/// alone, and all but its result. Indices lie as they are.
 std::vector<TensorLayouts> layouts_of_a_graph(const Graph& graph, const machine::Machine& machine,
                                               const planner::PlannerOptions& options);
 

@@ -15,9 +15,9 @@
 #include <nlohmann/json.hpp>
 
 #include "bench_main.h"
+#include "compiler/measure/samples.h"
 #include "compiler/planner_options.h"
 #include "forms.h"
-#include "measure/samples.h"
 #include "operators.h"
 #include "support/error.h"
 

@@ -8,8 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "llm/language_model.h"
 #include "machine/probe.h"
+#include "run/llm/language_model.h"
 #include "support/error.h"
 
 namespace {

@@ -10,7 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "llm/load_tokenizer.h"
+#include "run/llm/load_tokenizer.h"
 
 int main(int argc, char** argv) {
     if (argc < 2) return std::fprintf(stderr, "encode_texts MODEL [--spell-special] < texts.jsonl\n"), 2;

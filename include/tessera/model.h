@@ -36,8 +36,8 @@ class ModelFile {
 public:
     /// Maps the file, and checks all of it but the weights. An artefact is as trusted as a program.
     /// @throws Error if the file is no artefact, is damaged, or holds no language model.
-    /// @param processes that compute together (runtime/communicator.h), each with its share of the ranks of
-    /// the file; null: this one has all
+    /// @param processes that compute together (run/runtime/communicator.h), each with its share of the ranks
+    /// of the file; null: this one has all
     explicit ModelFile(const std::filesystem::path& artefact,
                        std::shared_ptr<runtime::Communicator> processes = nullptr);
 

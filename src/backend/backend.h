@@ -7,7 +7,7 @@
 
 #include "backend/code.h"
 #include "backend/exchanges.h"
-#include "movement/program.h"
+#include "lowering/movement/program.h"
 
 /// The border between programs and what runs them. A back end prints programs as text; the toolchain
 /// (backend/toolchain.h) makes an object of the text; in it each program has two entries with the linkage of

@@ -6,7 +6,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
-#include "ops/exchange.h"
+#include "ir/ops/exchange.h"
 #include "support/error.h"
 
 namespace tessera::backend {

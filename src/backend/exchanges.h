@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "ir/graph.h"
-#include "movement/program.h"
+#include "lowering/movement/program.h"
 
-/// Calls by which the ranks of a program meet (ops/exchange.h), in what C and C++ have in common.
+/// Calls by which the ranks of a program meet (ir/ops/exchange.h), in what C and C++ have in common.
 namespace tessera::backend {
 
 struct ExchangeText {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "movement/index.h"
+#include "lowering/movement/index.h"
 
 namespace tessera::backend {
 

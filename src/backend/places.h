@@ -3,7 +3,7 @@
 #include <string>
 
 #include "backend/index_text.h"
-#include "movement/program.h"
+#include "lowering/movement/program.h"
 
 namespace tessera::backend {
 

@@ -5,8 +5,8 @@
 
 #include "cli/layout_account.h"
 #include "ir/graph_text.h"
-#include "kernels/micro_kernels.h"
-#include "plan/constants.h"
+#include "lowering/kernels/micro_kernels.h"
+#include "lowering/plan/constants.h"
 #include "support/error.h"
 #include "support/near_names.h"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "cli/remark.h"
-#include "llm/stated_sampling.h"
+#include "run/llm/stated_sampling.h"
 #include "tessera/model.h"
 
 namespace tessera::cli {

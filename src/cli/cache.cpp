@@ -13,11 +13,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "api/model_cache.h"
 #include "cli/number_checks.h"
 #include "cli/verb.h"
 #include "cli/verb_of_parts.h"
-#include "runtime/artefact.h"
+#include "compiler/api/model_cache.h"
+#include "run/runtime/artefact.h"
 #include "support/error.h"
 #include "support/note.h"
 #include "support/printable.h"

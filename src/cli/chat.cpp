@@ -17,7 +17,7 @@
 #include "cli/remark.h"
 #include "cli/sampling_flags.h"
 #include "cli/verb.h"
-#include "llm/conversation_file.h"
+#include "run/llm/conversation_file.h"
 #include "support/error.h"
 #include "support/note.h"
 #include "support/printable.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/standard_streams.h"
-#include "llm/conversation_file.h"
+#include "run/llm/conversation_file.h"
 #include "support/atomic_file.h"
 #include "support/error.h"
 #include "support/near_names.h"

@@ -12,7 +12,7 @@
 #include "cli/verb.h"
 #include "import/import_model.h"
 #include "import/repeating_groups.h"
-#include "llm/load_tokenizer.h"
+#include "run/llm/load_tokenizer.h"
 #include "support/error.h"
 #include "support/printable.h"
 

@@ -5,13 +5,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "chip/partition/explain_plan.h"
+#include "chip/partition/tables_json.h"
 #include "chip/timeline.h"
 #include "cli/chip.h"
 #include "cli/chip_workload.h"
 #include "cli/interrupt.h"
 #include "cli/number_checks.h"
-#include "partition/explain_plan.h"
-#include "partition/tables_json.h"
 #include "support/error.h"
 #include "support/printable.h"
 

@@ -11,10 +11,10 @@
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
+#include "chip/partition/explore.h"
 #include "cli/chip.h"
 #include "cli/interrupt.h"
 #include "cli/number_checks.h"
-#include "partition/explore.h"
 #include "support/atomic_file.h"
 #include "support/error.h"
 #include "support/mapped_file.h"

@@ -4,6 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "chip/partition/cost_accuracy.h"
+#include "chip/partition/device_plan.h"
+#include "chip/partition/tables_json.h"
 #include "chip/repeat_steps.h"
 #include "chip/simulation.h"
 #include "chip/timeline.h"
@@ -12,9 +15,6 @@
 #include "cli/chip_workload.h"
 #include "cli/interrupt.h"
 #include "cli/number_checks.h"
-#include "partition/cost_accuracy.h"
-#include "partition/device_plan.h"
-#include "partition/tables_json.h"
 #include "support/atomic_file.h"
 #include "support/error.h"
 #include "support/output_place.h"

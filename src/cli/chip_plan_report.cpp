@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "chip/partition/energy.h"
+#include "chip/partition/tables_json.h"
 #include "chip/timeline.h"
-#include "partition/energy.h"
-#include "partition/tables_json.h"
 #include "support/printable.h"
 
 namespace tessera::cli {

@@ -7,9 +7,9 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "chip/designs.h"
+#include "chip/partition/chip_tables.h"
+#include "chip/partition/cost_accuracy.h"
 #include "chip/plan_schedule.h"
-#include "partition/chip_tables.h"
-#include "partition/cost_accuracy.h"
 
 namespace tessera::cli {
 

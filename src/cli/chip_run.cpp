@@ -6,14 +6,14 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "chip/partition/chip_session.h"
 #include "chip/read_chip_toml.h"
 #include "cli/chip.h"
 #include "cli/chip_run_graph.h"
 #include "cli/named_values.h"
 #include "cli/number_checks.h"
 #include "import/import_model.h"
-#include "llm/load_tokenizer.h"
-#include "partition/chip_session.h"
+#include "run/llm/load_tokenizer.h"
 #include "support/error.h"
 #include "support/printable.h"
 

@@ -7,11 +7,11 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include "chip/partition/drawn_call.h"
+#include "chip/partition/execute_step.h"
 #include "chip/read_chip_toml.h"
 #include "cli/named_values.h"
 #include "ir/graph.h"
-#include "partition/drawn_call.h"
-#include "partition/execute_step.h"
 #include "support/atomic_file.h"
 #include "support/error.h"
 #include "support/mapped_file.h"

@@ -5,10 +5,10 @@
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
+#include "chip/partition/model_workload.h"
 #include "cli/named_values.h"
 #include "cli/number_checks.h"
 #include "ir/graph.h"
-#include "partition/model_workload.h"
 #include "support/error.h"
 #include "support/mapped_file.h"
 #include "support/printable.h"

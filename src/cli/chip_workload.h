@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "chip/partition/chip_tables.h"
 #include "chip/plan_schedule.h"
 #include "chip/read_chip_toml.h"
-#include "partition/chip_tables.h"
 
 namespace CLI {
 class App;

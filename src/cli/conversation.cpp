@@ -4,7 +4,7 @@
 
 #include "cli/interrupt.h"
 #include "cli/standard_streams.h"
-#include "llm/think_view.h"
+#include "run/llm/think_view.h"
 #include "support/error.h"
 #include "support/note.h"
 

@@ -1,4 +1,4 @@
-#include "extraction/extract.h"
+#include "search/extraction/extract.h"
 
 #include <algorithm>
 #include <chrono>
@@ -11,7 +11,7 @@
 #include "cli/interrupt.h"
 #include "cli/number_checks.h"
 #include "cli/verb.h"
-#include "extraction/read_problem.h"
+#include "search/extraction/read_problem.h"
 #include "support/atomic_file.h"
 #include "support/error.h"
 #include "support/mapped_file.h"

@@ -8,9 +8,9 @@
 #include <CLI/CLI.hpp>
 #include <fmt/ranges.h>
 
+#include "compiler/measure/measure_machine.h"
 #include "machine/host_cache.h"
 #include "machine/probe.h"
-#include "measure/measure_machine.h"
 #include "support/error.h"
 #include "support/file_lock.h"
 #include "support/note.h"

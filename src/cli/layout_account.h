@@ -7,7 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "compiler/layout_search.h"
-#include "layouts/account.h"
+#include "search/layouts/account.h"
 
 /// The output of `tessera explain`, in words and as JSON.
 namespace tessera::cli {

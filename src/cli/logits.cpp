@@ -7,7 +7,7 @@
 #include "cli/number_checks.h"
 #include "cli/open_model.h"
 #include "cli/verb.h"
-#include "llm/token_ids_file.h"
+#include "run/llm/token_ids_file.h"
 #include "support/atomic_file.h"
 #include "support/error.h"
 #include "support/output_place.h"

@@ -1,8 +1,8 @@
 #include "cli/model_text.h"
 
 #include "import/gguf/gguf_file.h"
-#include "llm/load_tokenizer.h"
-#include "runtime/artefact.h"
+#include "run/llm/load_tokenizer.h"
+#include "run/runtime/artefact.h"
 #include "support/error.h"
 #include "support/mapped_file.h"
 

@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
-#include "llm/chat_template.h"
-#include "llm/stated_sampling.h"
-#include "llm/tokenizer.h"
+#include "run/llm/chat_template.h"
+#include "run/llm/stated_sampling.h"
+#include "run/llm/tokenizer.h"
 #include "tessera/error.h"
 
 namespace tessera::cli {

@@ -7,8 +7,8 @@
 #include "cli/nest_report.h"
 #include "cli/number_checks.h"
 #include "cli/verb.h"
-#include "facts/facts.h"
-#include "nests/nest_facts.h"
+#include "ir/facts/facts.h"
+#include "nest/nests/nest_facts.h"
 #include "support/mapped_file.h"
 
 namespace tessera::cli {

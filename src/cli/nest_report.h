@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "nests/nest.h"
+#include "nest/nests/nest.h"
 
 namespace tessera::cli {
 

@@ -7,8 +7,8 @@
 
 #include "cli/number_checks.h"
 #include "cli/verb.h"
-#include "facts/facts.h"
 #include "ir/definition.h"
+#include "ir/facts/facts.h"
 #include "support/mapped_file.h"
 
 namespace tessera::cli {

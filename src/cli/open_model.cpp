@@ -9,13 +9,13 @@
 
 #include <CLI/CLI.hpp>
 
-#include "api/model_file.h"
 #include "cli/compile_progress.h"
 #include "cli/host_machine.h"
 #include "cli/number_checks.h"
+#include "compiler/api/model_file.h"
 #include "import/checkpoint.h"
-#include "runtime/artefact.h"
-#include "runtime/communicator.h"
+#include "run/runtime/artefact.h"
+#include "run/runtime/communicator.h"
 #include "support/error.h"
 #include "support/mapped_file.h"
 #include "support/note.h"

@@ -1,4 +1,4 @@
-#include "llm/perplexity.h"
+#include "run/llm/perplexity.h"
 
 #include <cstdio>
 #include <memory>

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "machine/machine.h"
-#include "runtime/artefact.h"
+#include "run/runtime/artefact.h"
 
 namespace tessera::cli {
 

@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/nest_report.h"
-#include "facts/facts.h"
-#include "nests/published_price.h"
-#include "nests/space_nest.h"
+#include "ir/facts/facts.h"
+#include "nest/nests/published_price.h"
+#include "nest/nests/space_nest.h"
 #include "support/error.h"
 #include "support/mapped_file.h"
 

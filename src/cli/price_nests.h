@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "lowering/plan/stated_kernels.h"
 #include "machine/published_models.h"
-#include "plan/stated_kernels.h"
 
 namespace tessera::cli {
 

@@ -4,7 +4,7 @@
 
 #include "cli/number_checks.h"
 #include "cli/standard_streams.h"
-#include "llm/token_ids_file.h"
+#include "run/llm/token_ids_file.h"
 #include "support/error.h"
 
 namespace tessera::cli {

@@ -8,8 +8,8 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include "measure/rank_exchanges.h"
-#include "runtime/rank_group.h"
+#include "compiler/measure/rank_exchanges.h"
+#include "run/runtime/rank_group.h"
 #include "support/error.h"
 
 namespace tessera::cli {

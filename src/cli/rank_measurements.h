@@ -13,8 +13,8 @@ namespace tessera::cli {
 /// @return whether this is the first rank, which alone has results
 bool measure_link(machine::Machine& machine, int64_t ranks, const Environment& environment);
 
-/// The account of a distribution (spmd/model_report.h) with `measured_microseconds` for every exchange; the
-/// same text on the first rank only, empty on others.
+/// The account of a distribution (distribution/spmd/model_report.h) with `measured_microseconds` for every
+/// exchange; the same text on the first rank only, empty on others.
 std::string with_measured_boxes(const std::string& account, const std::string& where,
                                 const Environment& environment);
 

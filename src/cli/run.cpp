@@ -20,8 +20,8 @@
 #include "cli/sampling_flags.h"
 #include "cli/standard_streams.h"
 #include "cli/verb.h"
-#include "llm/think_view.h"
-#include "runtime/artefact.h"
+#include "run/llm/think_view.h"
+#include "run/runtime/artefact.h"
 #include "support/error.h"
 #include "support/note.h"
 

@@ -8,8 +8,8 @@
 
 #include "cli/named_values.h"
 #include "cli/number_checks.h"
+#include "compiler/programs/program_call.h"
 #include "import/npy/npy_file.h"
-#include "programs/program_call.h"
 #include "support/error.h"
 #include "support/note.h"
 #include "support/output_place.h"

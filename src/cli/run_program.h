@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/artefact.h"
+#include "run/runtime/artefact.h"
 
 namespace CLI {
 class App;

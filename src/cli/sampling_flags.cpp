@@ -13,7 +13,7 @@
 #include <fmt/core.h>
 
 #include "cli/number_checks.h"
-#include "llm/sample.h"
+#include "run/llm/sample.h"
 #include "support/error.h"
 
 namespace tessera::cli {

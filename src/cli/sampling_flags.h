@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "llm/stated_sampling.h"
+#include "run/llm/stated_sampling.h"
 #include "tessera/generation.h"
 
 namespace CLI {

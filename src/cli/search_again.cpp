@@ -1,6 +1,6 @@
 #include "cli/search_again.h"
 
-#include "api/artefact_machine.h"
+#include "compiler/api/artefact_machine.h"
 #include "support/error.h"
 
 namespace tessera::cli {

@@ -9,12 +9,12 @@
 
 #include "cli/number_checks.h"
 #include "cli/verb.h"
+#include "search/tiles/evaluate.h"
+#include "search/tiles/read_problem.h"
+#include "search/tiles/solve.h"
 #include "support/error.h"
 #include "support/mapped_file.h"
 #include "support/printable.h"
-#include "tiles/evaluate.h"
-#include "tiles/read_problem.h"
-#include "tiles/solve.h"
 
 namespace tessera::cli {
 namespace {

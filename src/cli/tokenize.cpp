@@ -14,9 +14,9 @@
 #include "cli/number_checks.h"
 #include "cli/standard_streams.h"
 #include "cli/verb.h"
-#include "llm/load_tokenizer.h"
-#include "llm/tokenizer.h"
-#include "runtime/artefact.h"
+#include "run/llm/load_tokenizer.h"
+#include "run/llm/tokenizer.h"
+#include "run/runtime/artefact.h"
 #include "support/error.h"
 
 namespace tessera::cli {

@@ -1,4 +1,4 @@
-#include "tune/tune.h"
+#include "compiler/tune/tune.h"
 
 #include <cstdio>
 #include <filesystem>
@@ -18,7 +18,7 @@
 #include "compiler/predicted_steps.h"
 #include "compiler/verified_plan.h"
 #include "cost/cost_model.h"
-#include "runtime/artefact.h"
+#include "run/runtime/artefact.h"
 #include "support/atomic_file.h"
 #include "support/error.h"
 #include "support/mapped_file.h"

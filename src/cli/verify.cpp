@@ -14,8 +14,8 @@
 #include "cli/number_checks.h"
 #include "cli/open_model.h"
 #include "cli/verb.h"
-#include "llm/compare_logits.h"
-#include "llm/token_ids_file.h"
+#include "run/llm/compare_logits.h"
+#include "run/llm/token_ids_file.h"
 #include "support/error.h"
 #include "support/mapped_file.h"
 

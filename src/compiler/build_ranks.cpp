@@ -7,9 +7,9 @@
 #include "compiler/part_weights.h"
 #include "compiler/timed.h"
 #include "distribution/report.h"
-#include "runtime/ranks_file.h"
-#include "spmd/exchanges.h"
-#include "spmd/model_report.h"
+#include "distribution/spmd/exchanges.h"
+#include "distribution/spmd/model_report.h"
+#include "run/runtime/ranks_file.h"
 #include "support/error.h"
 #include "support/mapped_file.h"
 

@@ -4,8 +4,8 @@
 #include "compiler/manifest_of.h"
 #include "compiler/timed.h"
 #include "import/import_model.h"
-#include "llm/load_tokenizer.h"
-#include "llm/read_pooling.h"
+#include "run/llm/load_tokenizer.h"
+#include "run/llm/read_pooling.h"
 #include "support/error.h"
 #include "support/printable.h"
 

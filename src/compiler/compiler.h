@@ -11,10 +11,10 @@
 #include "import/policy.h"
 #include "import/quantised/mixture.h"
 #include "ir/graph.h"
+#include "lowering/movement/program.h"
+#include "lowering/plan/plan.h"
 #include "machine/machine.h"
 #include "machine/published_models.h"
-#include "movement/program.h"
-#include "plan/plan.h"
 #include "tessera/compile.h"
 
 /// From a model to an artefact: the one place that knows the order of the passes (docs/design.md).
@@ -27,7 +27,7 @@ struct CompileOptions {
     std::filesystem::path cache;                   ///< compiled code by content; created if missing
     std::optional<std::filesystem::path> plan;     ///< use this plan in place of the default planner's
     std::optional<std::filesystem::path> kernels;  ///< stated ones, around which the others are searched
-    std::optional<std::filesystem::path> tuning;   ///< measured kernels (planner/tuning_log.h)
+    std::optional<std::filesystem::path> tuning;   ///< measured kernels (search/planner/tuning_log.h)
     std::optional<std::filesystem::path> dump;  ///< write the printed form after every pass into this folder
     std::optional<int64_t> workers;             ///< threads of a step; default: the machine's cores
     std::optional<int64_t> ranks;               ///< processes that share the model; empty: one

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/micro_kernels.h"
+#include "lowering/kernels/micro_kernels.h"
 #include "support/error.h"
 #include "support/hash.h"
 #include "support/kept_files.h"

@@ -1,8 +1,8 @@
 #include "compiler/layout_search.h"
 
 #include "compiler/planner_options.h"
-#include "kernels/micro_kernels.h"
-#include "layouts/lay_out.h"
+#include "lowering/kernels/micro_kernels.h"
+#include "search/layouts/lay_out.h"
 
 namespace tessera::compiler {
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "layouts/choose_layouts.h"
-#include "planner/default_planner.h"
-#include "runtime/artefact.h"
+#include "run/runtime/artefact.h"
+#include "search/layouts/choose_layouts.h"
+#include "search/planner/default_planner.h"
 
 namespace tessera::compiler {
 

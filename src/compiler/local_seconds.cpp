@@ -11,8 +11,8 @@
 
 #include "compiler/layout_search.h"
 #include "compiler/operator_cost.h"
-#include "egraph/operator.h"
 #include "ir/graph_text.h"
+#include "search/egraph/operator.h"
 #include "support/error.h"
 
 namespace tessera::compiler {

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "backend/backend.h"
-#include "ops/exchange.h"
-#include "plan/constants.h"
+#include "ir/ops/exchange.h"
+#include "lowering/plan/constants.h"
 #include "support/error.h"
 
 namespace tessera::compiler {

@@ -4,7 +4,7 @@
 
 #include "compiler/compiler.h"
 #include "import/import_model.h"
-#include "runtime/manifest.h"
+#include "run/runtime/manifest.h"
 
 namespace tessera::compiler {
 

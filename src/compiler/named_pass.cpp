@@ -8,9 +8,9 @@
 #include "compiler/compiler.h"
 #include "compiler/operator_cost.h"
 #include "compiler/planner_options.h"
-#include "layouts/lay_out.h"
-#include "ops/decompose.h"
-#include "rules/rewrite.h"
+#include "ir/ops/decompose.h"
+#include "search/layouts/lay_out.h"
+#include "search/rules/rewrite.h"
 
 namespace tessera::compiler {
 namespace {

@@ -10,11 +10,11 @@
 #include "compiler/planner_options.h"
 #include "cost/lone_operator.h"
 #include "ir/integer_value.h"
-#include "kernels/micro_kernels.h"
+#include "lowering/kernels/micro_kernels.h"
 #include "lowering/leaf.h"
 #include "lowering/views.h"
-#include "planner/leaf_choice.h"
-#include "planner/priced.h"
+#include "search/planner/leaf_choice.h"
+#include "search/planner/priced.h"
 
 namespace tessera::compiler {
 namespace {

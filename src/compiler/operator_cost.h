@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "machine/machine.h"
-#include "rules/rewrite.h"
+#include "search/rules/rewrite.h"
 
 namespace tessera::compiler {
 

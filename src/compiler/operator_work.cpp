@@ -1,8 +1,8 @@
 #include "compiler/operator_work.h"
 
-#include "facts/bound_definition.h"
-#include "facts/touched.h"
-#include "facts/work.h"
+#include "ir/facts/bound_definition.h"
+#include "ir/facts/touched.h"
+#include "ir/facts/work.h"
 
 namespace tessera::compiler {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "plan/constants.h"
+#include "lowering/plan/constants.h"
 #include "support/error.h"
 
 namespace tessera::compiler {

@@ -11,8 +11,8 @@
 #include "import/part_place.h"
 #include "import/weights.h"
 #include "ir/graph.h"
-#include "plan/plan.h"
-#include "runtime/artefact.h"
+#include "lowering/plan/plan.h"
+#include "run/runtime/artefact.h"
 
 namespace tessera::compiler {
 

@@ -3,8 +3,8 @@
 #include <map>
 #include <string>
 
+#include "distribution/spmd/shard.h"
 #include "import/weights.h"
-#include "spmd/shard.h"
 
 namespace tessera::compiler {
 

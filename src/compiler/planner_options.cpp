@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "plan/constants.h"
+#include "lowering/plan/constants.h"
 #include "support/limits.h"
 
 namespace tessera::compiler {

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "machine/machine.h"
-#include "planner/default_planner.h"
+#include "search/planner/default_planner.h"
 
 namespace tessera::compiler {
 

@@ -6,7 +6,7 @@
 
 #include "compiler/verified_plan.h"
 #include "cost/weighted_sizes.h"
-#include "llm/step_interface.h"
+#include "run/llm/step_interface.h"
 
 namespace tessera::compiler {
 namespace {

@@ -5,10 +5,10 @@
 
 #include "cost/step_cost.h"
 #include "ir/graph.h"
+#include "lowering/plan/plan.h"
 #include "machine/machine.h"
-#include "plan/plan.h"
-#include "runtime/artefact.h"
-#include "runtime/manifest.h"
+#include "run/runtime/artefact.h"
+#include "run/runtime/manifest.h"
 
 namespace tessera::compiler {
 

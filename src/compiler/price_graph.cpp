@@ -5,11 +5,11 @@
 
 #include "compiler/planner_options.h"
 #include "cost/published.h"
-#include "kernels/micro_kernels.h"
-#include "ops/decompose.h"
-#include "plan/copies.h"
-#include "planner/loads.h"
-#include "planner/own_storage.h"
+#include "ir/ops/decompose.h"
+#include "lowering/kernels/micro_kernels.h"
+#include "lowering/plan/copies.h"
+#include "search/planner/loads.h"
+#include "search/planner/own_storage.h"
 #include "support/error.h"
 
 namespace tessera::compiler {

@@ -9,10 +9,10 @@
 
 #include "cost/level_traffic.h"
 #include "ir/graph.h"
+#include "lowering/plan/stated_kernels.h"
 #include "machine/machine.h"
 #include "machine/published_models.h"
-#include "plan/stated_kernels.h"
-#include "planner/stated.h"
+#include "search/planner/stated.h"
 
 namespace tessera::compiler {
 

@@ -9,9 +9,9 @@
 #include "import/npy/npy_file.h"
 #include "ir/body_value.h"
 #include "ir/injectivity.h"
-#include "kernels/micro_kernels.h"
+#include "ir/ops/exchange.h"
+#include "lowering/kernels/micro_kernels.h"
 #include "lowering/leaf.h"
-#include "ops/exchange.h"
 #include "support/error.h"
 
 namespace tessera::compiler {
@@ -57,7 +57,7 @@ void expect_known_indices(const Graph& graph, const Block& block, const Node& no
 
 /// Two iterations that write one element would leave it to the order of execution which of them counts, in a
 /// fold, too, if they differ in more than its reductions. Where an index chooses the element, its contents
-/// are checked before a call (programs/check_indices.h).
+/// are checked before a call (compiler/programs/check_indices.h).
 void expect_single_writes(const Graph& graph, const Node& node, const std::string& where) {
     const Definition* definition = node.definition();
     if (definition == nullptr) return;

@@ -3,7 +3,7 @@
 #include "compiler/build_artefact.h"
 #include "compiler/packed_weights.h"
 #include "compiler/timed.h"
-#include "kernels/micro_kernels.h"
+#include "lowering/kernels/micro_kernels.h"
 #include "support/error.h"
 
 namespace tessera::compiler {

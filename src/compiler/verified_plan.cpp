@@ -1,8 +1,8 @@
 #include "compiler/verified_plan.h"
 
-#include "kernels/micro_kernels.h"
-#include "plan/copies.h"
-#include "planner/verify_plan.h"
+#include "lowering/kernels/micro_kernels.h"
+#include "lowering/plan/copies.h"
+#include "search/planner/verify_plan.h"
 
 namespace tessera::compiler {
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "ir/graph.h"
-#include "plan/plan.h"
-#include "runtime/artefact.h"
+#include "lowering/plan/plan.h"
+#include "run/runtime/artefact.h"
 
 namespace tessera::compiler {
 

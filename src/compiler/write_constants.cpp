@@ -10,7 +10,7 @@
 
 #include "compiler/layout_copy.h"
 #include "import/constant_contents.h"
-#include "plan/constants.h"
+#include "lowering/plan/constants.h"
 #include "support/in_order.h"
 
 namespace tessera::compiler {

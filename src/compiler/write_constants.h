@@ -5,7 +5,7 @@
 
 #include "compiler/compiler.h"
 #include "import/weights.h"
-#include "runtime/artefact.h"
+#include "run/runtime/artefact.h"
 
 namespace tessera::compiler {
 

@@ -4,8 +4,8 @@
 
 #include "cost/linear_model.h"
 #include "cost/typical_rates.h"
-#include "facts/work.h"
-#include "kernels/parameters.h"
+#include "ir/facts/work.h"
+#include "lowering/kernels/parameters.h"
 #include "support/error.h"
 
 namespace tessera::cost {

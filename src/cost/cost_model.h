@@ -7,8 +7,8 @@
 #include "cost/kernel_times.h"
 #include "cost/vector_work.h"
 #include "ir/definition.h"
+#include "lowering/plan/nest.h"
 #include "machine/machine.h"
-#include "plan/nest.h"
 
 namespace tessera::cost {
 

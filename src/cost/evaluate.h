@@ -13,7 +13,7 @@
 #include "cost/cost_model.h"
 #include "cost/published.h"
 #include "cost/weighted_sizes.h"
-#include "facts/work.h"
+#include "ir/facts/work.h"
 #include "lowering/tiled_kernel.h"
 #include "support/hash_vector.h"
 

@@ -4,7 +4,7 @@
 
 #include "cost/evaluate.h"
 #include "ir/iterator_use.h"
-#include "kernels/parameters.h"
+#include "lowering/kernels/parameters.h"
 #include "lowering/tensor_layouts.h"
 
 namespace tessera::cost {

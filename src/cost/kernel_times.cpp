@@ -5,8 +5,8 @@
 #include <cmath>
 #include <tuple>
 
-#include "kernels/parameters.h"
-#include "ops/weight_format.h"
+#include "ir/ops/weight_format.h"
+#include "lowering/kernels/parameters.h"
 
 namespace tessera::cost {
 namespace {

@@ -15,7 +15,7 @@ namespace tessera::cost {
 /// (positions) and columns `n` (values).
 struct ProductCall {
     std::string micro_kernel;
-    std::map<std::string, std::string> types;  ///< plan/micro_kernel.h
+    std::map<std::string, std::string> types;  ///< lowering/plan/micro_kernel.h
     std::map<std::string, int64_t> parameters;
     int64_t m = 1, n = 1, k = 1;
 };

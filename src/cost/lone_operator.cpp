@@ -8,7 +8,7 @@
 #include <fmt/core.h>
 
 #include "cost/typical_rates.h"
-#include "kernels/micro_kernels.h"
+#include "lowering/kernels/micro_kernels.h"
 #include "lowering/lower.h"
 #include "lowering/tensor_layouts.h"
 

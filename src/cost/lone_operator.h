@@ -8,9 +8,9 @@
 
 #include "cost/priced_block.h"
 #include "ir/graph.h"
+#include "lowering/plan/constants.h"
+#include "lowering/plan/plan.h"
 #include "lowering/refusal.h"
-#include "plan/constants.h"
-#include "plan/plan.h"
 
 namespace tessera::cost {
 

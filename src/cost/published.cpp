@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "cost/evaluated_kernel.h"
-#include "facts/work.h"
+#include "ir/facts/work.h"
 #include "support/error.h"
 
 namespace tessera::cost {

@@ -8,7 +8,7 @@
 #include "cost/cost_model.h"
 #include "cost/level_traffic.h"
 #include "ir/graph.h"
-#include "plan/plan.h"
+#include "lowering/plan/plan.h"
 
 namespace tessera::cost {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "facts/work.h"
+#include "ir/facts/work.h"
 #include "ir/iterator_use.h"
-#include "kernels/parameters.h"
+#include "lowering/kernels/parameters.h"
 
 namespace tessera::cost {
 namespace {

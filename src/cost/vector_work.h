@@ -8,7 +8,7 @@
 
 #include "ir/definition.h"
 #include "ir/tensor_type.h"
-#include "plan/nest.h"
+#include "lowering/plan/nest.h"
 
 namespace tessera::cost {
 

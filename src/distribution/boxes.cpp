@@ -50,7 +50,7 @@ std::optional<Box> box(const Problem& problem, const Value& value, const Form& f
         const auto outermost = std::ranges::find(from, kWeights) - from.begin();
         if (outermost != level || entry.kind != Kind::kBroadcast) return std::nullopt;
     }
-    // The run time transposes parts of one size only; others are gathered (spmd/exchanges.h).
+    // The run time transposes parts of one size only; others are gathered (distribution/spmd/exchanges.h).
     const bool gathers =
         problem.collectives == CollectiveModel::kGathered && problem.cut == facts::Cut::kRagged;
     Collective priced = *collective;

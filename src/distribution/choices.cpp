@@ -7,9 +7,9 @@
 
 #include <fmt/core.h>
 
-#include "facts/linear.h"
-#include "facts/touched.h"
-#include "facts/work.h"
+#include "ir/facts/linear.h"
+#include "ir/facts/touched.h"
+#include "ir/facts/work.h"
 #include "machine/published_models.h"
 #include "support/error.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "distribution/placement.h"
-#include "facts/sbp.h"
+#include "ir/facts/sbp.h"
 
 /// How a value lies on the devices of a placement (paper 000, figure 4).
 namespace tessera::distribution {

@@ -8,7 +8,7 @@
 
 #include "distribution/collectives.h"
 #include "distribution/form.h"
-#include "facts/bound_definition.h"
+#include "ir/facts/bound_definition.h"
 
 /// A graph of operators that is to be distributed, and the devices.
 namespace tessera::distribution {

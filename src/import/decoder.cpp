@@ -6,10 +6,10 @@
 
 #include "import/decoder_layer.h"
 #include "import/decoder_step.h"
-#include "ops/block_builder.h"
-#include "ops/elementwise.h"
-#include "ops/matmul.h"
-#include "ops/rows.h"
+#include "ir/ops/block_builder.h"
+#include "ir/ops/elementwise.h"
+#include "ir/ops/matmul.h"
+#include "ir/ops/rows.h"
 
 namespace tessera::import {
 namespace {

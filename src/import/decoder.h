@@ -11,7 +11,7 @@
 #include "import/repeating_groups.h"
 #include "import/step.h"
 #include "ir/graph.h"
-#include "ops/rope.h"
+#include "ir/ops/rope.h"
 
 namespace tessera::import {
 

@@ -13,7 +13,7 @@
 #include "import/packed_form.h"
 #include "import/rope_tables.h"
 #include "import/tensor_views.h"
-#include "ops/rope.h"
+#include "ir/ops/rope.h"
 
 namespace tessera::import {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "ops/elementwise.h"
+#include "ir/ops/elementwise.h"
 
 /// The way a decoder computes, besides its sizes and the tensors that its layers have.
 namespace tessera::import {

@@ -4,13 +4,13 @@
 
 #include <fmt/core.h>
 
-#include "ops/attention.h"
-#include "ops/block_builder.h"
-#include "ops/cache_update.h"
-#include "ops/elementwise.h"
-#include "ops/experts.h"
-#include "ops/matmul.h"
-#include "ops/reshape.h"
+#include "ir/ops/attention.h"
+#include "ir/ops/block_builder.h"
+#include "ir/ops/cache_update.h"
+#include "ir/ops/elementwise.h"
+#include "ir/ops/experts.h"
+#include "ir/ops/matmul.h"
+#include "ir/ops/reshape.h"
 
 namespace tessera::import {
 namespace {

@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 
 #include "import/quantised/operand_tensors.h"
-#include "ops/layer_norm.h"
-#include "ops/rms_norm.h"
+#include "ir/ops/layer_norm.h"
+#include "ir/ops/rms_norm.h"
 
 namespace tessera::import {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "import/decoder.h"
-#include "ops/activation.h"
+#include "ir/ops/activation.h"
 
 /// The state that the blocks of a decoder share while it is built.
 namespace tessera::import {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ops/weight_format.h"
+#include "ir/ops/weight_format.h"
 
 /// The tensors of a decoder-only transformer, their shapes, and their names in checkpoints.
 namespace tessera::import {

@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include "ops/define.h"
+#include "ir/ops/define.h"
 
 namespace tessera::import {
 namespace {

@@ -5,11 +5,11 @@
 
 #include <fmt/core.h>
 
-#include "ops/block_builder.h"
-#include "ops/elementwise.h"
-#include "ops/layer_norm.h"
-#include "ops/matmul.h"
-#include "ops/rows.h"
+#include "ir/ops/block_builder.h"
+#include "ir/ops/elementwise.h"
+#include "ir/ops/layer_norm.h"
+#include "ir/ops/matmul.h"
+#include "ir/ops/rows.h"
 
 namespace tessera::import {
 namespace {

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "ops/matmul.h"
+#include "ir/ops/matmul.h"
 
 /// The permitted rounding of a model's activations and its cache (docs/types.md).
 namespace tessera::import {

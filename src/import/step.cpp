@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "ops/cache_update.h"
+#include "ir/ops/cache_update.h"
 
 namespace tessera::import {
 namespace {

@@ -10,7 +10,7 @@
 #include "import/decoder_config.h"
 #include "import/findings.h"
 #include "import/weights.h"
-#include "ops/weight_format.h"
+#include "ir/ops/weight_format.h"
 
 namespace tessera::import {
 

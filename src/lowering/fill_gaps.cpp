@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "ops/exchange.h"
+#include "ir/ops/exchange.h"
 #include "support/checked.h"
 #include "support/error.h"
 

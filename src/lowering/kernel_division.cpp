@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "facts/parted_fold.h"
+#include "ir/facts/parted_fold.h"
 #include "lowering/parts.h"
+#include "lowering/plan/parts.h"
 #include "lowering/refusal.h"
-#include "plan/parts.h"
 
 namespace tessera::lowering {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "lowering/plan/plan.h"
 #include "lowering/worker_parts.h"
-#include "plan/plan.h"
 
 namespace tessera::lowering {
 

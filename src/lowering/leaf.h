@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "lowering/plan/nest.h"
 #include "lowering/values.h"
-#include "plan/nest.h"
 
 /// Operators inside their tiles: the building blocks for lowering every micro-kernel.
 namespace tessera::lowering {

@@ -19,9 +19,9 @@
 #include "lowering/fill_gaps.h"
 #include "lowering/kernel_division.h"
 #include "lowering/leaf.h"
+#include "lowering/movement/identifier.h"
 #include "lowering/nest_checks.h"
 #include "lowering/whole_sums.h"
-#include "movement/identifier.h"
 #include "support/checked.h"
 #include "support/error.h"
 

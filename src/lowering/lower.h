@@ -3,11 +3,11 @@
 #include <optional>
 #include <variant>
 
+#include "lowering/movement/program.h"
+#include "lowering/plan/constants.h"
+#include "lowering/plan/plan.h"
 #include "lowering/refusal.h"
 #include "lowering/storage.h"
-#include "movement/program.h"
-#include "plan/constants.h"
-#include "plan/plan.h"
 
 namespace tessera::lowering {
 

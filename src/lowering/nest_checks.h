@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "lowering/plan/nest.h"
 #include "lowering/ranges.h"
-#include "plan/nest.h"
 
 /// The rules of nests (nest_rules.h), asked of symbolic ranges. All throw Refused where one is broken.
 namespace tessera::lowering {

@@ -3,8 +3,8 @@
 #include <functional>
 #include <vector>
 
+#include "lowering/plan/nest.h"
 #include "lowering/tiled_kernel.h"
-#include "plan/nest.h"
 
 namespace tessera::lowering {
 

@@ -1,6 +1,6 @@
 #include "lowering/parts.h"
 
-#include "plan/parts.h"
+#include "lowering/plan/parts.h"
 
 namespace tessera::lowering {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "lowering/movement/identifier.h"
 #include "lowering/refusal.h"
-#include "movement/identifier.h"
 #include "support/error.h"
 
 namespace tessera::lowering {

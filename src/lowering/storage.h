@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "ir/graph.h"
-#include "movement/program.h"
-#include "plan/constants.h"
-#include "plan/plan.h"
+#include "lowering/movement/program.h"
+#include "lowering/plan/constants.h"
+#include "lowering/plan/plan.h"
 
 /// Places of the elements of the graph's values under a plan: layouts, views, in-place results and tiles
 /// resolved to offsets into buffers.

@@ -1,7 +1,7 @@
 #include "lowering/tensor_layouts.h"
 
+#include "lowering/plan/constants.h"
 #include "lowering/storage.h"
-#include "plan/constants.h"
 
 namespace tessera::lowering {
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "ir/graph.h"
-#include "plan/plan.h"
+#include "lowering/plan/plan.h"
 
 namespace tessera::lowering {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "ir/f32_number.h"
+#include "lowering/movement/number_kind.h"
 #include "lowering/refusal.h"
-#include "movement/number_kind.h"
 
 namespace tessera::lowering {
 namespace {

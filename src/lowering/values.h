@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "lowering/movement/value_expr.h"
 #include "lowering/ranges.h"
-#include "movement/value_expr.h"
 
 /// Bodies and predicates as values of the lowered program.
 namespace tessera::lowering {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <set>
 
+#include "lowering/movement/index.h"
 #include "lowering/storage.h"
-#include "movement/index.h"
 #include "support/error.h"
 
 namespace tessera::lowering {

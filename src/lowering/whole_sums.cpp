@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "facts/value_range.h"
+#include "ir/facts/value_range.h"
 #include "lowering/refusal.h"
 
 namespace tessera::lowering {

@@ -43,7 +43,7 @@ struct RankLink {
 
 /// One call of a micro-kernel on one core.
 struct MicroKernelTime {
-    std::string name;                           ///< as declared in kernels/micro_kernels.h
+    std::string name;                           ///< as declared in lowering/kernels/micro_kernels.h
     std::map<std::string, std::string> types;   ///< "A": "f32", "B": "q8_0"
     std::map<std::string, int64_t> parameters;  ///< that are numbers: "rows": 12
     std::map<std::string, int64_t> sizes;       ///< of iterators: "m": 12

@@ -14,10 +14,10 @@
 
 #include "acceptance/shipped_model.h"
 #include "compiler/compiler.h"
-#include "llm/session.h"
-#include "llm/token_ids_file.h"
 #include "machine/machine_text.h"
-#include "runtime/artefact.h"
+#include "run/llm/session.h"
+#include "run/llm/token_ids_file.h"
+#include "run/runtime/artefact.h"
 #include "support/error.h"
 #include "support/subprocess.h"
 #include "support/temporary_folder.h"

@@ -9,8 +9,8 @@
 #include "acceptance/shipped_model.h"
 #include "import/import_model.h"
 #include "import/random_checkpoint.h"
-#include "llm/language_model.h"
 #include "machine/probe.h"
+#include "run/llm/language_model.h"
 #include "support/temporary_folder.h"
 
 namespace tessera::testing {

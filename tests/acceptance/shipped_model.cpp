@@ -7,12 +7,12 @@
 #include <memory>
 
 #include "import/import_model.h"
-#include "llm/language_model.h"
-#include "llm/token_ids_file.h"
+#include "lowering/plan/plan.h"
 #include "machine/machine_text.h"
 #include "machine/probe.h"
-#include "plan/plan.h"
-#include "runtime/artefact.h"
+#include "run/llm/language_model.h"
+#include "run/llm/token_ids_file.h"
+#include "run/runtime/artefact.h"
 #include "support/error.h"
 #include "support/search_path.h"
 

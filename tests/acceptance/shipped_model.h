@@ -5,8 +5,8 @@
 #include <string>
 
 #include "compiler/compiler.h"
-#include "llm/compare_logits.h"
 #include "machine/machine.h"
+#include "run/llm/compare_logits.h"
 
 /// The model that ships with the project, compiled by plans that a test wrote.
 namespace tessera::testing {

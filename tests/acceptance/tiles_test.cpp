@@ -12,11 +12,11 @@
 #include "compiler/compiler.h"
 #include "import/import_model.h"
 #include "import/random_checkpoint.h"
-#include "kernels/micro_kernels.h"
+#include "lowering/kernels/micro_kernels.h"
 #include "machine/cpu_features.h"
 #include "machine/machine_text.h"
 #include "machine/probe.h"
-#include "runtime/artefact.h"
+#include "run/runtime/artefact.h"
 #include "support/temporary_folder.h"
 
 namespace tessera::testing {

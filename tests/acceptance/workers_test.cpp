@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "acceptance/shipped_model.h"
-#include "llm/language_model.h"
 #include "machine/probe.h"
+#include "run/llm/language_model.h"
 #include "support/temporary_folder.h"
 
 namespace tessera::testing {

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "backend/compiled_plans.h"
-#include "kernels/micro_kernels.h"
-#include "movement/plan_variation.h"
+#include "lowering/kernels/micro_kernels.h"
+#include "lowering/movement/plan_variation.h"
 
 namespace tessera::testing {
 namespace {

@@ -12,8 +12,8 @@
 
 #include "backend/backend.h"
 #include "lowering/lower.h"
-#include "movement/interpreted_plan.h"
-#include "movement/step_memory.h"
+#include "lowering/movement/interpreted_plan.h"
+#include "lowering/movement/step_memory.h"
 #include "support/error.h"
 #include "support/hash.h"
 #include "support/subprocess.h"

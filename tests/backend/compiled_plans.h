@@ -11,11 +11,11 @@
 #include "backend/exchanges.h"
 #include "backend/taking_turns.h"
 #include "ir/graph_interpreter.h"
-#include "movement/difference.h"
-#include "movement/planned_graphs.h"
-#include "movement/program.h"
-#include "plan/plan.h"
-#include "runtime/communicator.h"
+#include "lowering/movement/difference.h"
+#include "lowering/movement/planned_graphs.h"
+#include "lowering/movement/program.h"
+#include "lowering/plan/plan.h"
+#include "run/runtime/communicator.h"
 #include "tessera/step.h"
 
 /// Code of plans, compiled and called in this process: the emitted side of the differential tests.

@@ -1,7 +1,7 @@
-// Emitted code of the corpus of tests/movement/planned_graphs.h: against the interpreter of the same program,
-// and against the graph. Starting the compiler and reading NTT cost most of the time, so that the plans of
-// all seeds are one unit for each number of lanes; the compiled plans are a small part of those that
-// tests/movement interprets.
+// Emitted code of the corpus of tests/lowering/movement/planned_graphs.h: against the interpreter of the same
+// program, and against the graph. Starting the compiler and reading NTT cost most of the time, so that the
+// plans of all seeds are one unit for each number of lanes; the compiled plans are a small part of those that
+// tests/lowering/movement interprets.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -4,14 +4,14 @@
 #include <gtest/gtest.h>
 
 #include "backend/compiled_plans.h"
-#include "kernels/micro_kernels.h"
-#include "movement/divided_attention.h"
-#include "movement/divided_fold_plans.h"
+#include "lowering/kernels/micro_kernels.h"
+#include "lowering/movement/divided_attention.h"
+#include "lowering/movement/divided_fold_plans.h"
 
 namespace tessera::testing {
 namespace {
 
-const std::vector<int64_t> kWorkers = {2, 3};  // tests/movement interprets others, too
+const std::vector<int64_t> kWorkers = {2, 3};  // tests/lowering/movement interprets others, too
 
 void expect_same(const CompiledPlans& compiled, size_t plan, const GraphCall& call,
                  const GraphResult& expected, const std::string& what) {

@@ -8,9 +8,9 @@
 #include <gtest/gtest.h>
 
 #include "backend/cpp/emit.h"
-#include "kernels/micro_kernels.h"
+#include "lowering/kernels/micro_kernels.h"
 #include "lowering/lower.h"
-#include "movement/example_plans.h"
+#include "lowering/movement/example_plans.h"
 #include "support/subprocess.h"
 
 namespace tessera::testing {

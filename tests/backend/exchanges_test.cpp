@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ops/exchange.h"
+#include "ir/ops/exchange.h"
 
 namespace tessera::backend {
 namespace {

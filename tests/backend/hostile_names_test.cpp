@@ -8,8 +8,8 @@
 
 #include "backend/compiled_plans.h"
 #include "backend/cpp/emit.h"
-#include "planner/default_planner.h"
-#include "planner/usual_machine.h"
+#include "search/planner/default_planner.h"
+#include "search/planner/usual_machine.h"
 
 namespace tessera::testing {
 namespace {

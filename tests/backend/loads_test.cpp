@@ -1,15 +1,15 @@
 // Kernels that load operands into tiles, also ragged ones, against the interpreter.
-#include "planner/loads.h"
+#include "search/planner/loads.h"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "backend/compiled_plans.h"
-#include "kernels/micro_kernels.h"
-#include "plan/copies.h"
-#include "planner/default_planner.h"
-#include "planner/usual_machine.h"
-#include "planner/verify_plan.h"
+#include "lowering/kernels/micro_kernels.h"
+#include "lowering/plan/copies.h"
+#include "search/planner/default_planner.h"
+#include "search/planner/usual_machine.h"
+#include "search/planner/verify_plan.h"
 
 namespace tessera::testing {
 namespace {

@@ -3,9 +3,9 @@
 
 #include "backend/compiled_plans.h"
 #include "backend/cpp/emit.h"
-#include "kernels/micro_kernels.h"
-#include "movement/example_plans.h"
-#include "movement/interpreted_plan.h"
+#include "lowering/kernels/micro_kernels.h"
+#include "lowering/movement/example_plans.h"
+#include "lowering/movement/interpreted_plan.h"
 
 namespace tessera::testing {
 namespace {

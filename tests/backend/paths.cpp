@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "kernels/micro_kernels.h"
+#include "lowering/kernels/micro_kernels.h"
 #include "lowering/parts.h"
-#include "plan/constants.h"
-#include "plan/parts.h"
+#include "lowering/plan/constants.h"
+#include "lowering/plan/parts.h"
 #include "support/error.h"
 
 namespace tessera::testing {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ir/graph.h"
-#include "plan/plan.h"
+#include "lowering/plan/plan.h"
 
 /// The paths through the code that a plan takes: each micro-kernel reads and writes tensors that lie in some
 /// way.

@@ -15,17 +15,17 @@
 #include <gtest/gtest.h>
 
 #include "backend/compiled_plans.h"
-#include "kernels/micro_kernels.h"
-#include "kernels/parameters.h"
+#include "lowering/kernels/micro_kernels.h"
+#include "lowering/kernels/parameters.h"
+#include "lowering/movement/plan_editor.h"
+#include "lowering/movement/plan_variation.h"
+#include "lowering/movement/random_graph.h"
+#include "lowering/movement/units.h"
+#include "lowering/plan/parts.h"
 #include "lowering/storage.h"
-#include "movement/plan_editor.h"
-#include "movement/plan_variation.h"
-#include "movement/random_graph.h"
-#include "movement/units.h"
-#include "plan/parts.h"
-#include "planner/default_planner.h"
-#include "planner/leaf_choice.h"
-#include "planner/usual_machine.h"
+#include "search/planner/default_planner.h"
+#include "search/planner/leaf_choice.h"
+#include "search/planner/usual_machine.h"
 #include "support/error.h"
 
 namespace tessera::testing {

@@ -6,14 +6,14 @@
 
 #include "backend/compiled_plans.h"
 #include "backend/exchanges.h"
-#include "kernels/micro_kernels.h"
-#include "ops/exchange.h"
-#include "plan/nest.h"
-#include "planner/default_planner.h"
-#include "runtime/rank_group.h"
-#include "spmd/exchanges.h"
-#include "spmd/interpret_ranks.h"
-#include "spmd/some_choices.h"
+#include "distribution/spmd/exchanges.h"
+#include "distribution/spmd/interpret_ranks.h"
+#include "distribution/spmd/some_choices.h"
+#include "ir/ops/exchange.h"
+#include "lowering/kernels/micro_kernels.h"
+#include "lowering/plan/nest.h"
+#include "run/runtime/rank_group.h"
+#include "search/planner/default_planner.h"
 
 namespace tessera::backend {
 namespace {

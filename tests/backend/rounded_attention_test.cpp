@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "backend/compiled_plans.h"
-#include "movement/divided_attention.h"
-#include "movement/plan_variation.h"
+#include "lowering/movement/divided_attention.h"
+#include "lowering/movement/plan_variation.h"
 #include "support/error.h"
 
 namespace tessera::testing {

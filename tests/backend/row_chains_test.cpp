@@ -7,11 +7,11 @@
 
 #include "backend/compiled_plans.h"
 #include "cost/cost_model.h"
-#include "kernels/micro_kernels.h"
+#include "ir/ops/rms_norm.h"
+#include "lowering/kernels/micro_kernels.h"
 #include "machine/machine_text.h"
-#include "ops/rms_norm.h"
-#include "planner/default_planner.h"
-#include "planner/verify_plan.h"
+#include "search/planner/default_planner.h"
+#include "search/planner/verify_plan.h"
 
 namespace tessera::testing {
 namespace {

@@ -6,10 +6,10 @@
 #include <gtest/gtest.h>
 
 #include "backend/compiled_plans.h"
-#include "planner/default_planner.h"
-#include "planner/usual_machine.h"
-#include "rules/algebra/families.h"
-#include "rules/rewrite.h"
+#include "search/planner/default_planner.h"
+#include "search/planner/usual_machine.h"
+#include "search/rules/algebra/families.h"
+#include "search/rules/rewrite.h"
 
 namespace tessera::testing {
 namespace {

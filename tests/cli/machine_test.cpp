@@ -9,10 +9,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "compiler/measure/measure_machine.h"
 #include "machine/host_cache.h"
 #include "machine/machine_text.h"
 #include "machine/probe.h"
-#include "measure/measure_machine.h"
 #include "support/subprocess.h"
 #include "support/temporary_folder.h"
 

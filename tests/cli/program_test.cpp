@@ -13,9 +13,9 @@
 #include "cli/toy_bench.h"
 #include "import/npy/npy_file.h"
 #include "ir/stored_number.h"
-#include "movement/difference.h"
-#include "movement/random_graph.h"
-#include "movement/stored_element.h"
+#include "lowering/movement/difference.h"
+#include "lowering/movement/random_graph.h"
+#include "lowering/movement/stored_element.h"
 
 namespace tessera {
 namespace {
@@ -69,7 +69,8 @@ protected:
     }
 };
 
-/// Graphs of tests/movement with symbols, indices, repeated blocks, states and constants of many types.
+/// Graphs of tests/lowering/movement with symbols, indices, repeated blocks, states and constants of many
+/// types.
 class RandomPrograms : public ProgramFiles {
 protected:
     static bool has_arrays_only(const Graph& graph) {

@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// The protocol and the answers are tested in tests/serve.
+/// The protocol and the answers are tested in tests/cli/serve.
 class ServeVerb : public ToyBench {
 protected:
     void expect_wrong_usage(std::vector<std::string> arguments, const std::string& problem) const {

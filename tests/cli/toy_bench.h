@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/toy_model.h"
+#include "run/runtime/toy_model.h"
 #include "support/subprocess.h"
 #include "support/temporary_folder.h"
 

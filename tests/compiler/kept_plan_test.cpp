@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/micro_kernels.h"
+#include "lowering/kernels/micro_kernels.h"
 #include "machine/machine_text.h"
 #include "support/kept_files.h"
 #include "support/temporary_folder.h"

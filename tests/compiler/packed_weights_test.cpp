@@ -6,8 +6,8 @@
 
 #include "compiler/write_constants.h"
 #include "import/quantised/memory_weights.h"
-#include "plan/constants.h"
-#include "runtime/toy_model.h"
+#include "lowering/plan/constants.h"
+#include "run/runtime/toy_model.h"
 #include "support/temporary_folder.h"
 
 namespace tessera::compiler {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/toy_model.h"
+#include "run/runtime/toy_model.h"
 
 namespace tessera::compiler {
 namespace {

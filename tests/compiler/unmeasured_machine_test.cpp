@@ -4,8 +4,8 @@
 
 #include "compiler/compiler.h"
 #include "ir/graph_text.h"
+#include "lowering/plan/constants.h"
 #include "machine/machine_text.h"
-#include "plan/constants.h"
 
 namespace tessera::compiler {
 namespace {

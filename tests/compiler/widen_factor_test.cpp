@@ -7,7 +7,7 @@
 #include "compiler/compiler.h"
 #include "compiler/operator_cost.h"
 #include "cost/measured_machine.h"
-#include "rules/rewrite.h"
+#include "search/rules/rewrite.h"
 #include "support/temporary_folder.h"
 
 namespace tessera::compiler {

@@ -7,7 +7,7 @@
 
 #include "compiler/layout_copy.h"
 #include "import/quantised/memory_weights.h"
-#include "plan/constants.h"
+#include "lowering/plan/constants.h"
 #include "support/error.h"
 
 namespace tessera::compiler {

@@ -6,8 +6,8 @@
 
 #include "cost/measured_machine.h"
 #include "cost/vector_work.h"
-#include "kernels/leaf_of.h"
-#include "ops/matmul.h"
+#include "ir/ops/matmul.h"
+#include "lowering/kernels/leaf_of.h"
 
 namespace tessera::cost {
 namespace {

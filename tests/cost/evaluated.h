@@ -7,9 +7,9 @@
 
 #include "cost/evaluate.h"
 #include "cost/measured_machine.h"
-#include "kernels/micro_kernels.h"
+#include "lowering/kernels/micro_kernels.h"
 #include "lowering/lower.h"
-#include "plan/constants.h"
+#include "lowering/plan/constants.h"
 
 namespace tessera::cost {
 

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "cost/measured_machine.h"
-#include "kernels/micro_kernels.h"
+#include "lowering/kernels/micro_kernels.h"
 
 namespace tessera::cost {
 namespace {

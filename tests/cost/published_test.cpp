@@ -10,8 +10,8 @@
 #include <gtest/gtest.h>
 
 #include "cost/evaluated.h"
-#include "nests/nest_facts.h"
-#include "nests/published_price.h"
+#include "nest/nests/nest_facts.h"
+#include "nest/nests/published_price.h"
 
 namespace tessera::cost {
 namespace {

@@ -6,10 +6,10 @@
 
 #include "cost/cost_model.h"
 #include "cost/measured_machine.h"
-#include "kernels/leaf_of.h"
+#include "ir/ops/elementwise.h"
+#include "ir/ops/matmul.h"
+#include "lowering/kernels/leaf_of.h"
 #include "machine/machine_text.h"
-#include "ops/elementwise.h"
-#include "ops/matmul.h"
 
 namespace tessera::cost {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "planner/default_planner.h"
+#include "search/planner/default_planner.h"
 
 namespace tessera::cost {
 namespace {

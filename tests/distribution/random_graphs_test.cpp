@@ -95,7 +95,7 @@ TEST(RandomGraphs, InRaggedPartsOnTwoLevelsAgreeWithEveryPlan) {
         compare_with_limits(seed, {.levels = 2, .most_operators = 2}, facts::Cut::kRagged);
 }
 
-// As a rank's code reads weights (spmd/model_problem.h).
+// As a rank's code reads weights (distribution/spmd/model_problem.h).
 TEST(RandomGraphs, WithViewsOfConstantsAgreeWithEveryPlan) {
     for (uint64_t seed = 0; seed < kSeeds && !HasFailure(); ++seed)
         compare_with_limits(seed, {.levels = 1 + static_cast<int>(seed % 2), .most_operators = 2},

@@ -5,8 +5,8 @@
 #include <limits>
 #include <random>
 
-#include "facts/exact_casts.h"
 #include "ir/body_value.h"
+#include "ir/facts/exact_casts.h"
 
 namespace tessera::distribution {
 namespace {

@@ -160,8 +160,8 @@ class Follower:
         objects = []
         for path in sources:
             objects += self.compile_changed(path, sources)
-        for module in {path.parts[1] for path in sources if path.parts[0] == "tests"}:
-            for file in sorted((self.source / "tests" / module).rglob("*.cpp")):
+        for folder in {path.parent for path in sources if path.parts[0] == "tests"}:
+            for file in sorted((self.source / folder).rglob("*.cpp")):
                 path = file.relative_to(self.source)
                 if not path.name.endswith("_test.cpp") and path not in sources:
                     objects.append(self.built.get(file) or self.compile(path, self.source))

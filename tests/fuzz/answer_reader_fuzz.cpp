@@ -2,7 +2,7 @@
 
 #include "fuzz/seeds.h"
 #include "fuzz/target.h"
-#include "llm/answer_reader.h"
+#include "run/llm/answer_reader.h"
 
 // Reads an answer, which a model may have made anything of, whole and by bytes: both say the same. The first
 // byte chooses the form.

@@ -5,8 +5,8 @@
 #include "fuzz/input_file.h"
 #include "fuzz/seeds.h"
 #include "fuzz/target.h"
-#include "runtime/artefact.h"
-#include "runtime/artefact_format.h"
+#include "run/runtime/artefact.h"
+#include "run/runtime/artefact_format.h"
 
 namespace tessera::fuzz {
 namespace {

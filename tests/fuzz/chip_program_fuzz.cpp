@@ -1,10 +1,10 @@
+#include "chip/partition/drawn_call.h"
+#include "chip/partition/execute_step.h"
 #include "chip/read_chip.h"
 #include "chip/read_chip_toml.h"
 #include "chip/simulation.h"
 #include "chip/trace.h"
 #include "fuzz/target.h"
-#include "partition/drawn_call.h"
-#include "partition/execute_step.h"
 
 namespace {
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 
+#include "chip/partition/explore.h"
 #include "fuzz/seeds.h"
 #include "fuzz/target.h"
-#include "partition/explore.h"
 
 /// Spaces that are read have points, each with a key of its own place.
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -1,6 +1,6 @@
+#include "distribution/spmd/cluster.h"
 #include "fuzz/seeds.h"
 #include "fuzz/target.h"
-#include "spmd/cluster.h"
 
 /// Every description that is read has levels and rates.
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

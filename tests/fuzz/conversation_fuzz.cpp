@@ -1,6 +1,6 @@
 #include "fuzz/seeds.h"
 #include "fuzz/target.h"
-#include "llm/conversation_file.h"
+#include "run/llm/conversation_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     using namespace tessera;

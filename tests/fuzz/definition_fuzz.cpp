@@ -9,5 +9,5 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 }
 
 std::vector<std::string> tessera::fuzz::seeds() {
-    return repository_files("tests/facts/definitions", ".op");
+    return repository_files("tests/ir/facts/definitions", ".op");
 }

@@ -1,6 +1,6 @@
-#include "extraction/extract.h"
-#include "extraction/read_problem.h"
 #include "fuzz/target.h"
+#include "search/extraction/extract.h"
+#include "search/extraction/read_problem.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     using namespace tessera;

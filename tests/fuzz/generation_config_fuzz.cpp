@@ -6,8 +6,8 @@
 #include "fuzz/seeds.h"
 #include "fuzz/target.h"
 #include "import/hf/config.h"
-#include "llm/sample.h"
-#include "llm/stated_sampling.h"
+#include "run/llm/sample.h"
+#include "run/llm/stated_sampling.h"
 
 namespace {
 

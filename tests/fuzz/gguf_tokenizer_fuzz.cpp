@@ -1,7 +1,7 @@
 #include "fuzz/seeds.h"
 #include "fuzz/target.h"
-#include "llm/load_tokenizer.h"
-#include "runtime/artefact.h"
+#include "run/llm/load_tokenizer.h"
+#include "run/runtime/artefact.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     using namespace tessera;

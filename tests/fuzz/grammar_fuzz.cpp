@@ -2,8 +2,8 @@
 
 #include "fuzz/seeds.h"
 #include "fuzz/target.h"
-#include "grammar/matcher.h"
-#include "grammar/parse_gbnf.h"
+#include "run/grammar/matcher.h"
+#include "run/grammar/parse_gbnf.h"
 
 // Compiles a grammar with small limits, and follows it with its own text and with a few bytes.
 

@@ -1,6 +1,6 @@
 #include "fuzz/seeds.h"
 #include "fuzz/target.h"
-#include "jinja/template.h"
+#include "run/jinja/template.h"
 
 // Parses a template and renders a short conversation with small limits.
 

@@ -2,8 +2,8 @@
 
 #include "fuzz/seeds.h"
 #include "fuzz/target.h"
-#include "grammar/json_schema.h"
-#include "grammar/matcher.h"
+#include "run/grammar/json_schema.h"
+#include "run/grammar/matcher.h"
 #include "support/json.h"
 
 // Makes a grammar of a schema with small limits, and writes a text of it, which must be JSON.

@@ -1,6 +1,6 @@
 #include "fuzz/seeds.h"
 #include "fuzz/target.h"
-#include "runtime/manifest.h"
+#include "run/runtime/manifest.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     using namespace tessera;

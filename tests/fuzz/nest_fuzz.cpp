@@ -4,9 +4,9 @@
 
 #include "fuzz/seeds.h"
 #include "fuzz/target.h"
-#include "nests/level_search.h"
-#include "nests/nest_facts.h"
-#include "nests/space_search.h"
+#include "nest/nests/level_search.h"
+#include "nest/nests/nest_facts.h"
+#include "nest/nests/space_search.h"
 
 namespace {
 
@@ -53,9 +53,9 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 }
 
 std::vector<std::string> tessera::fuzz::seeds() {
-    std::vector<std::string> files = repository_files("tests/nests/instances", ".nest");
+    std::vector<std::string> files = repository_files("tests/nest/nests/instances", ".nest");
     for (const char* extension : {".space", ".tier", ".tiers"})
-        for (std::string& file : repository_files("tests/nests/instances", extension))
+        for (std::string& file : repository_files("tests/nest/nests/instances", extension))
             files.push_back(std::move(file));
     return files;
 }

@@ -1,12 +1,12 @@
 // Plans of small graphs: parsed, verified, lowered, and interpreted if accepted. Every text is either refused
 // or a plan whose runs have no fault.
 #include "fuzz/target.h"
-#include "kernels/micro_kernels.h"
-#include "movement/example_plans.h"
-#include "movement/interpreted_plan.h"
-#include "planner/place_buffers.h"
-#include "planner/verify_plan.h"
-#include "planner/verify_structure.h"
+#include "lowering/kernels/micro_kernels.h"
+#include "lowering/movement/example_plans.h"
+#include "lowering/movement/interpreted_plan.h"
+#include "search/planner/place_buffers.h"
+#include "search/planner/verify_plan.h"
+#include "search/planner/verify_structure.h"
 
 namespace {
 

@@ -1,6 +1,6 @@
 #include "fuzz/target.h"
-#include "kernels/micro_kernels.h"
-#include "movement/parse_program.h"
+#include "lowering/kernels/micro_kernels.h"
+#include "lowering/movement/parse_program.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     using namespace tessera;

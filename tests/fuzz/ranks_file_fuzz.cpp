@@ -1,6 +1,6 @@
 #include "fuzz/seeds.h"
 #include "fuzz/target.h"
-#include "runtime/ranks_file.h"
+#include "run/runtime/ranks_file.h"
 #include "support/atomic_file.h"
 #include "support/mapped_file.h"
 #include "support/temporary_folder.h"

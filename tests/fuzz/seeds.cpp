@@ -8,7 +8,7 @@
 #include "fuzz/input_file.h"
 #include "import/gguf_builder.h"
 #include "import/random_checkpoint.h"
-#include "runtime/toy_model.h"
+#include "run/runtime/toy_model.h"
 
 namespace tessera::fuzz {
 namespace {

@@ -1,7 +1,7 @@
 #include "fuzz/seeds.h"
 #include "fuzz/target.h"
-#include "llm/load_tokenizer.h"
-#include "runtime/artefact.h"
+#include "run/llm/load_tokenizer.h"
+#include "run/runtime/artefact.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     using namespace tessera;
@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 }
 
 std::vector<std::string> tessera::fuzz::seeds() {
-    return {repository_file("tests/llm/data/spm_bytes/tokenizer.model"),
-            repository_file("tests/llm/data/spm_unknown/tokenizer.model"),
-            repository_file("tests/llm/data/spm_unigram/tokenizer.model")};
+    return {repository_file("tests/run/llm/data/spm_bytes/tokenizer.model"),
+            repository_file("tests/run/llm/data/spm_unknown/tokenizer.model"),
+            repository_file("tests/run/llm/data/spm_unigram/tokenizer.model")};
 }

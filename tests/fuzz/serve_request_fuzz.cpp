@@ -1,10 +1,10 @@
 #include <nlohmann/json.hpp>
 
+#include "cli/serve/parse_ollama.h"
+#include "cli/serve/parse_request.h"
+#include "cli/serve/parse_responses.h"
 #include "fuzz/seeds.h"
 #include "fuzz/target.h"
-#include "serve/parse_ollama.h"
-#include "serve/parse_request.h"
-#include "serve/parse_responses.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     using namespace tessera;

@@ -1,14 +1,14 @@
 // Stated kernels of small graphs: parsed and checked, and planned if accepted.
 #include "fuzz/target.h"
-#include "kernels/micro_kernels.h"
-#include "movement/example_plans.h"
-#include "plan/copies.h"
-#include "plan/stated_kernels.h"
-#include "planner/default_planner.h"
-#include "planner/loads.h"
-#include "planner/stated.h"
-#include "planner/usual_machine.h"
-#include "planner/verify_plan.h"
+#include "lowering/kernels/micro_kernels.h"
+#include "lowering/movement/example_plans.h"
+#include "lowering/plan/copies.h"
+#include "lowering/plan/stated_kernels.h"
+#include "search/planner/default_planner.h"
+#include "search/planner/loads.h"
+#include "search/planner/stated.h"
+#include "search/planner/usual_machine.h"
+#include "search/planner/verify_plan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     using namespace tessera;

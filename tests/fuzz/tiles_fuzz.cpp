@@ -1,7 +1,7 @@
 #include "fuzz/target.h"
-#include "tiles/evaluate.h"
-#include "tiles/read_problem.h"
-#include "tiles/solve.h"
+#include "search/tiles/evaluate.h"
+#include "search/tiles/read_problem.h"
+#include "search/tiles/solve.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     using namespace tessera;

@@ -2,7 +2,7 @@
 
 #include "fuzz/input_file.h"
 #include "fuzz/target.h"
-#include "llm/token_ids_file.h"
+#include "run/llm/token_ids_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     using namespace tessera;

@@ -1,7 +1,7 @@
 #include "fuzz/seeds.h"
 #include "fuzz/target.h"
-#include "llm/load_tokenizer.h"
-#include "runtime/artefact.h"
+#include "run/llm/load_tokenizer.h"
+#include "run/runtime/artefact.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     using namespace tessera;
@@ -20,6 +20,6 @@ std::vector<std::string> tessera::fuzz::seeds() {
     std::vector<std::string> all;
     for (const char* name : {"gpt2", "llama2", "llama3", "metaspace", "smollm", "unigram", "unigram_bytes",
                              "word_piece", "bpe_words"})
-        all.push_back(repository_file(fmt::format("tests/llm/data/{}/tokenizer.json", name)));
+        all.push_back(repository_file(fmt::format("tests/run/llm/data/{}/tokenizer.json", name)));
     return all;
 }

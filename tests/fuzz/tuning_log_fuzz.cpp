@@ -2,7 +2,7 @@
 #include <stdexcept>
 
 #include "fuzz/target.h"
-#include "planner/tuning_log.h"
+#include "search/planner/tuning_log.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     using namespace tessera;

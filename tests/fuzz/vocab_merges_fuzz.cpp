@@ -2,8 +2,8 @@
 
 #include "fuzz/seeds.h"
 #include "fuzz/target.h"
-#include "llm/load_tokenizer.h"
-#include "runtime/artefact.h"
+#include "run/llm/load_tokenizer.h"
+#include "run/runtime/artefact.h"
 
 /// The input is several files, each after a line "=== NAME".
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 std::vector<std::string> tessera::fuzz::seeds() {
     std::string all;
     for (const char* name : {"vocab.json", "merges.txt", "tokenizer_config.json"})
-        all +=
-            fmt::format("=== {}\n{}\n", name, repository_file(fmt::format("tests/llm/data/qwen2/{}", name)));
+        all += fmt::format("=== {}\n{}\n", name,
+                           repository_file(fmt::format("tests/run/llm/data/qwen2/{}", name)));
     return {all};
 }

@@ -5,7 +5,7 @@
 #include "import/import_model.h"
 #include "import/random_checkpoint.h"
 #include "import/run_model.h"
-#include "ops/decompose.h"
+#include "ir/ops/decompose.h"
 #include "support/temporary_folder.h"
 
 // Every architecture and each of its variants, in both formats, against plain loops in float64.

@@ -7,7 +7,7 @@
 #include "import/expected_checkpoint.h"
 #include "import/import_model.h"
 #include "import/run_model.h"
-#include "ops/decompose.h"
+#include "ir/ops/decompose.h"
 #include "support/temporary_folder.h"
 
 // Random checkpoints of every architecture, in both formats, against logits of HuggingFace transformers:

@@ -9,7 +9,7 @@
 #include "import/random_checkpoint.h"
 #include "import/run_model.h"
 #include "ir/half.h"
-#include "ops/decompose.h"
+#include "ir/ops/decompose.h"
 #include "support/error.h"
 #include "support/temporary_folder.h"
 

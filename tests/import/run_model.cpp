@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "import/constant_data.h"
-#include "ops/cache_update.h"
-#include "ops/decompose.h"
+#include "ir/ops/cache_update.h"
+#include "ir/ops/decompose.h"
 #include "support/error.h"
 
 namespace tessera::testing {

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kernels/micro_kernels.h"
-#include "movement/example_plans.h"
+#include "lowering/kernels/micro_kernels.h"
+#include "lowering/movement/example_plans.h"
 #include "support/error.h"
 
 namespace tessera::testing {

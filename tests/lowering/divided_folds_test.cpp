@@ -2,10 +2,10 @@
 // the graph folds, for every monoid, every micro-kernel that folds by tiles, and any number of workers.
 #include <gtest/gtest.h>
 
-#include "kernels/micro_kernels.h"
-#include "movement/divided_attention.h"
-#include "movement/divided_fold_plans.h"
-#include "movement/interpreted_plan.h"
+#include "lowering/kernels/micro_kernels.h"
+#include "lowering/movement/divided_attention.h"
+#include "lowering/movement/divided_fold_plans.h"
+#include "lowering/movement/interpreted_plan.h"
 
 namespace tessera::testing {
 namespace {

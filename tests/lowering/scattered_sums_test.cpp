@@ -2,8 +2,8 @@
 // iterations are a loop of the nest.
 #include <gtest/gtest.h>
 
-#include "movement/example_plans.h"
-#include "movement/interpreted_plan.h"
+#include "lowering/movement/example_plans.h"
+#include "lowering/movement/interpreted_plan.h"
 
 namespace tessera::testing {
 namespace {

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "movement/example_plans.h"
-#include "movement/interpreted_plan.h"
+#include "lowering/movement/example_plans.h"
+#include "lowering/movement/interpreted_plan.h"
 #include "support/error.h"
 
 namespace tessera::testing {

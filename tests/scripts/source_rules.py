@@ -3,9 +3,11 @@
 Usage: source_rules.py ROOT      (exit code 1 and one line per violation)
 
 1. A module of src/ includes itself and the modules that it declares in src/CMakeLists.txt, directly or through them;
-   each of those stands above it in the list (docs/design.md). cli/ stands below all of them.
-2. A header starts with #pragma once.
-3. A file is at most 400 lines long.
+   each of those stands above it in the list (docs/design.md). The tool, cli/ without its modules, stands below all.
+2. The folders of src/ are the rooms of that list, at most 14. Each has a README.md of at most 15 lines, and depends on
+   no room below it.
+3. A header starts with #pragma once.
+4. A file is at most 400 lines long.
 """
 
 import pathlib
@@ -13,10 +15,13 @@ import re
 import sys
 
 MAX_LINES = 400
+MAX_ROOMS = 14
+MAX_README_LINES = 15
 CODE = {".h", ".cpp", ".py", ".sh"}
 FOLDERS = ("src", "include", "python", "examples", "tests", "scripts", "bench")
 
 MODULE = re.compile(r"^tessera_module\((\w+)([^)]*)\)", re.MULTILINE)
+ROOM = re.compile(r"^tessera_room\((\w+)([^)]*)\)", re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 
@@ -47,19 +52,49 @@ def reachable(modules):
     return violations, closure
 
 
-def include_violations(root, modules, closure):
+def declared_rooms(cmake):
+    """Room -> the modules with a folder in it, in the order of the list."""
+    return {name: modules.split() for name, modules in ROOM.findall(cmake)}
+
+
+def module_of(path, rooms):
+    """The module that a path below src/ is of: that of its room, unless the room has a folder for it."""
+    first, second = (path.split("/") + [""])[:2]
+    return second if second in rooms.get(first, []) else first
+
+
+def room_violations(root, modules, rooms):
+    folders = {path.name for path in (root / "src").iterdir() if path.is_dir()}
+    for room in sorted(folders - set(rooms)):
+        yield f"src/{room}: src/CMakeLists.txt has no room {room}"
+    if len(rooms) > MAX_ROOMS:
+        yield f"src/CMakeLists.txt: has {len(rooms)} rooms, at most {MAX_ROOMS}"
+    for room in sorted(folders & set(rooms)):
+        readme = root / "src" / room / "README.md"
+        if not readme.is_file():
+            yield f"src/{room}: has no README.md"
+        elif (lines := len(readme.read_text(encoding="utf-8").splitlines())) > MAX_README_LINES:
+            yield f"src/{room}/README.md: has {lines} lines, at most {MAX_README_LINES}"
+    place = {module: at for at, (room, others) in enumerate(rooms.items()) for module in [room, *others]}
+    for module, depends in modules.items():
+        for other in depends:
+            if place.get(other, 0) > place.get(module, len(rooms)):
+                yield f"src/CMakeLists.txt: {module} depends on {other}, which lies in a room below"
+
+
+def include_violations(root, modules, closure, rooms):
     for path in sorted((root / "src").rglob("*")):
         if path.suffix not in {".h", ".cpp"}:
             continue
-        module = path.relative_to(root / "src").parts[0]
+        module = module_of(path.relative_to(root / "src").as_posix(), rooms)
         allowed = closure.get(module, set(modules) | {module})
         if module not in modules and module != "cli":
             yield f"{path.relative_to(root)}: src/CMakeLists.txt has no module {module}"
             continue
         for target in INCLUDE.findall(path.read_text(encoding="utf-8")):
-            other = target.split("/")[0]
-            if other == "tessera":
+            if target.startswith("tessera/"):
                 continue
+            other = module_of(target, rooms)
             if other not in modules and other != module:
                 yield f'{path.relative_to(root)}: includes "{target}", which is no path from src/'
             elif other not in allowed:
@@ -80,9 +115,11 @@ def file_violations(root):
 
 def violations(root):
     root = pathlib.Path(root)
-    modules = declared_modules((root / "src" / "CMakeLists.txt").read_text(encoding="utf-8"))
+    cmake = (root / "src" / "CMakeLists.txt").read_text(encoding="utf-8")
+    modules, rooms = declared_modules(cmake), declared_rooms(cmake)
     found, closure = reachable(modules)
-    found += include_violations(root, modules, closure)
+    found += room_violations(root, modules, rooms)
+    found += include_violations(root, modules, closure, rooms)
     found += file_violations(root)
     return found
 

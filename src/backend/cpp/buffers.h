@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "movement/program.h"
+#include "lowering/movement/program.h"
 
 namespace tessera::backend::cpp {
 

@@ -5,8 +5,8 @@
 
 #include "backend/code.h"
 #include "backend/exchanges.h"
-#include "kernels/micro_kernels.h"
-#include "movement/program.h"
+#include "lowering/kernels/micro_kernels.h"
+#include "lowering/movement/program.h"
 
 namespace tessera::backend::cpp {
 

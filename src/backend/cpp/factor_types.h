@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "movement/program.h"
+#include "lowering/movement/program.h"
 
 namespace tessera::backend::cpp {
 

@@ -5,9 +5,9 @@
 
 #include "backend/cpp/factor_types.h"
 #include "backend/cpp/value.h"
-#include "kernels/call_text.h"
-#include "kernels/micro_kernels.h"
-#include "movement/program.h"
+#include "lowering/kernels/call_text.h"
+#include "lowering/kernels/micro_kernels.h"
+#include "lowering/movement/program.h"
 
 namespace tessera::backend::cpp {
 

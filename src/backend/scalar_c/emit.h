@@ -5,7 +5,7 @@
 
 #include "backend/code.h"
 #include "backend/exchanges.h"
-#include "movement/program.h"
+#include "lowering/movement/program.h"
 
 namespace tessera::backend::scalar_c {
 

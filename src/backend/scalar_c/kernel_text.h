@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "movement/program.h"
+#include "lowering/movement/program.h"
 
 namespace tessera::backend::scalar_c {
 

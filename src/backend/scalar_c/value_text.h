@@ -4,8 +4,8 @@
 #include <string>
 
 #include "backend/index_text.h"
-#include "movement/number_kind.h"
-#include "movement/program.h"
+#include "lowering/movement/number_kind.h"
+#include "lowering/movement/program.h"
 
 namespace tessera::backend::scalar_c {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 
-#include "ops/weight_format.h"
+#include "ir/ops/weight_format.h"
 #include "support/error.h"
 
 namespace tessera::import {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "ops/weight_format.h"
+#include "ir/ops/weight_format.h"
 
 namespace tessera::import {
 

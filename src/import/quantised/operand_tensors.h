@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "import/weights.h"
-#include "ops/weight_format.h"
+#include "ir/ops/weight_format.h"
 
 namespace tessera::import {
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <thread>
 
+#include "import/quantise/quantise_rows.h"
 #include "ir/stored_number.h"
-#include "quantise/quantise_rows.h"
 #include "support/error.h"
 
 namespace tessera::import {

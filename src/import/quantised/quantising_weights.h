@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "import/quantised/operand_tensors.h"
-#include "ops/weight_format.h"
+#include "ir/ops/weight_format.h"
 
 namespace tessera::import {
 

@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "backend/compiled_plans.h"
-#include "movement/example_plans.h"
-#include "movement/interpreted_plan.h"
+#include "lowering/movement/example_plans.h"
+#include "lowering/movement/interpreted_plan.h"
 
 namespace tessera::testing {
 namespace {

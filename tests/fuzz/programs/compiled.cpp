@@ -6,7 +6,7 @@
 #include "backend/cpp/emit.h"
 #include "backend/taking_turns.h"
 #include "backend/toolchain.h"
-#include "movement/step_memory.h"
+#include "lowering/movement/step_memory.h"
 #include "support/error.h"
 #include "tessera/step.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "fuzz/programs/lowered.h"
-#include "runtime/shared_library.h"
+#include "run/runtime/shared_library.h"
 
 namespace tessera::fuzz {
 

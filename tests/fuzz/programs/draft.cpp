@@ -7,9 +7,9 @@
 #include <fmt/ranges.h>
 
 #include "fuzz/programs/contents.h"
+#include "ir/ops/block_builder.h"
+#include "ir/ops/define.h"
 #include "ir/result_type.h"
-#include "ops/block_builder.h"
-#include "ops/define.h"
 #include "support/error.h"
 
 namespace tessera::fuzz {

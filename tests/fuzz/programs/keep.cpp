@@ -7,7 +7,7 @@
 
 #include "fuzz/programs/expected.h"
 #include "import/npy/npy_file.h"
-#include "movement/stored_element.h"
+#include "lowering/movement/stored_element.h"
 
 namespace tessera::fuzz {
 namespace {

@@ -7,11 +7,11 @@
 
 #include "compiler/compiler.h"
 #include "compiler/program_limits.h"
-#include "movement/interpret/interpret.h"
-#include "movement/interpreted_plan.h"
-#include "movement/step_memory.h"
-#include "plan/copies.h"
-#include "programs/check_indices.h"
+#include "compiler/programs/check_indices.h"
+#include "lowering/movement/interpret/interpret.h"
+#include "lowering/movement/interpreted_plan.h"
+#include "lowering/movement/step_memory.h"
+#include "lowering/plan/copies.h"
 #include "support/error.h"
 
 namespace tessera::fuzz {

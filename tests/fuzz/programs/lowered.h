@@ -2,8 +2,8 @@
 
 #include "fuzz/programs/expected.h"
 #include "fuzz/programs/treatments.h"
-#include "movement/program.h"
-#include "plan/plan.h"
+#include "lowering/movement/program.h"
+#include "lowering/plan/plan.h"
 
 namespace tessera::fuzz {
 

@@ -6,7 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "fuzz/programs/draft.h"
-#include "ops/define.h"
+#include "ir/ops/define.h"
 
 namespace tessera::fuzz {
 namespace {

@@ -7,7 +7,7 @@
 #include "import/quantised/plain_blocks.h"
 #include "import/random_checkpoint.h"
 #include "import/run_model.h"
-#include "ops/decompose.h"
+#include "ir/ops/decompose.h"
 #include "support/error.h"
 #include "support/temporary_folder.h"
 

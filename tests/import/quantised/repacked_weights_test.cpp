@@ -12,7 +12,7 @@
 #include "import/quantised/operand_tensors.h"
 #include "import/quantised/plain_blocks.h"
 #include "ir/interpreter.h"
-#include "ops/rows.h"
+#include "ir/ops/rows.h"
 
 // The values of each format's expression, evaluated by the interpreter on the repacked operands, against
 // values that plain loops read from ggml's block structures.

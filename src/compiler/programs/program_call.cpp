@@ -1,0 +1,206 @@
+#include "compiler/programs/program_call.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/utsname.h>
+
+#include "compiler/layout_copy.h"
+#include "compiler/packed_weights.h"
+#include "compiler/programs/bind_symbols.h"
+#include "compiler/programs/check_indices.h"
+#include "import/constant_contents.h"
+#include "import/npy/npy_file.h"
+#include "ir/stored_number.h"
+#include "lowering/kernels/micro_kernels.h"
+#include "lowering/plan/constants.h"
+#include "machine/probe.h"
+#include "support/error.h"
+
+namespace tessera::programs {
+namespace {
+
+using runtime::Manifest;
+
+std::string list_of_arrays(const Manifest& manifest) {
+    std::vector<std::string> all;
+    for (const Manifest::Tensor& input : manifest.inputs)
+        all.push_back(
+            fmt::format("{}: {}{}", input.name, name(input.element), shape_text(array_shape(input))));
+    for (const Manifest::State& state : manifest.states)
+        all.push_back(
+            fmt::format("{}: {}{}", state.name, name(state.element), shape_text(array_shape(state))));
+    return fmt::format("{}", fmt::join(all, "; "));
+}
+
+void expect_program(const runtime::Artefact& artefact) {
+    if (artefact.manifest().text)
+        throw Error(artefact.where(), "", "is a language model, not a program",
+                    "`tessera run MODEL -p TEXT` continues a text with it");
+    utsname host{};
+    uname(&host);
+    artefact.check_host(host.machine, machine::host_features());
+}
+
+/// The files of a call, each of an input or a state, and of its type.
+std::map<std::string, import::NpyFile> open_files(const runtime::Artefact& artefact,
+                                                  const CallArguments& arguments) {
+    const Manifest& manifest = artefact.manifest();
+    std::map<std::string, ElementType> known;
+    for (const Manifest::Tensor& input : manifest.inputs) known[input.name] = input.element;
+    for (const Manifest::State& state : manifest.states) known[state.name] = state.element;
+    for (const auto& [name, path] : arguments.inputs)
+        if (!known.contains(name))
+            throw Error(artefact.where(), name, "is no input of the program",
+                        known.empty() ? "it has none" : "it takes " + list_of_arrays(manifest));
+    std::vector<std::string> missing;
+    for (const Manifest::Tensor& input : manifest.inputs)
+        if (!arguments.inputs.contains(input.name)) missing.push_back(input.name);
+    if (!missing.empty())
+        throw Error(artefact.where(), "", fmt::format("lacks its input {}", fmt::join(missing, ", ")),
+                    "--input NAME=FILE.npy; it takes " + list_of_arrays(manifest));
+    for (const auto& [name, element] : known)
+        if (import::npy_type(element).empty())
+            throw Error(artefact.where(), name,
+                        fmt::format("is of {}, which NumPy files cannot hold", tessera::name(element)));
+    std::map<std::string, import::NpyFile> files;
+    for (const auto& [name, path] : arguments.inputs) {
+        import::NpyFile file = import::NpyFile::open(path);
+        file.expect_type(known.at(name), name);
+        files.emplace(name, std::move(file));
+    }
+    return files;
+}
+
+/// The bytes of one repetition, padding included.
+size_t stored_bytes(const Manifest& manifest, const Manifest::State& state,
+                    std::span<const int64_t> symbols) {
+    const auto bytes = byte_size(manifest, state.element, state.stored, symbols);
+    TESSERA_CHECK(bytes.has_value(), "{}", state.name);  // the program has allocated it
+    return static_cast<size_t>(*bytes);
+}
+
+}  // namespace
+
+ProgramCall::ProgramCall(std::shared_ptr<const runtime::Artefact> artefact, const CallArguments& arguments)
+    : artefact_(std::move(artefact)) {
+    expect_program(*artefact_);
+    graph_ = parse_graph(artefact_->graph(), artefact_->where());
+    verify(graph_, artefact_->where());
+    plan_ = plan::parse_plan(artefact_->plan(), artefact_->where(), kernels::micro_kernels());
+    read_inputs(arguments);
+}
+
+void ProgramCall::read_inputs(const CallArguments& arguments) {
+    const Manifest& manifest = artefact_->manifest();
+    const std::map<std::string, import::NpyFile> files = open_files(*artefact_, arguments);
+    GivenShapes shapes;
+    for (const auto& [name, file] : files) shapes[name] = {file.where(), file.shape()};
+    symbols_ = bind_symbols(manifest, shapes, arguments.symbols, artefact_->where());
+    for (size_t i = 0; i < symbols_.size(); ++i) symbol_values_[manifest.symbols[i].name] = symbols_[i];
+
+    const auto memory_for = [&](const Manifest::Tensor& tensor) {
+        const auto bytes = byte_size(manifest, tensor.element, tensor.shape, symbols_);
+        if (!bytes) throw Error(artefact_->where(), tensor.name, "is too large for any memory");
+        return runtime::AnonymousMemory(static_cast<size_t>(*bytes), artefact_->where(), tensor.name);
+    };
+    for (const Manifest::Tensor& input : manifest.inputs) {
+        inputs_.push_back(memory_for(input));
+        const std::vector<std::byte> elements = files.at(input.name).elements(input.element);
+        std::copy(elements.begin(), elements.end(), inputs_.back().bytes().begin());
+    }
+    for (const Manifest::Tensor& output : manifest.outputs) outputs_.push_back(memory_for(output));
+    std::optional<compiler::PackedWeights> weights;  // where an index is a constant
+    check_indices(
+        graph_, symbol_values_,
+        [&](const Value& value, int64_t repetition) {
+            if (value.kind == ValueKind::kConstant && !weights) weights.emplace(artefact_, graph_, plan_);
+            return index_contents(value, repetition, weights ? &*weights : nullptr);
+        },
+        artefact_->where());
+
+    program_ = std::make_unique<runtime::LoadedProgram>(artefact_, symbol_values_);
+    for (size_t s = 0; s < manifest.states.size(); ++s) {
+        const Manifest::State& state = manifest.states[s];
+        if (const auto file = files.find(state.name); file != files.end())
+            read_state(s, file->second.elements(state.element));
+    }
+}
+
+void ProgramCall::read_state(size_t index, std::span<const std::byte> elements) {
+    const Manifest::State& state = artefact_->manifest().states[index];
+    const std::vector<int64_t> shape = evaluate(state.shape, symbol_values_);
+    const size_t stored = stored_bytes(artefact_->manifest(), state, symbols_);
+    const size_t each = elements.size() / static_cast<size_t>(state.repeat);
+    const compiler::LayoutCopy copy(shape, plan::stored_layout(plan_, state.name), bits(state.element));
+    for (size_t r = 0; r < static_cast<size_t>(state.repeat); ++r) {
+        const std::span<std::byte> to = program_->state(index).subspan(r * stored, stored);
+        copy.pack(copy.all(), elements.subspan(r * each, each), to.first(copy.packed_bytes(copy.all())));
+    }
+}
+
+TensorData ProgramCall::index_contents(const Value& value, int64_t repetition,
+                                       const compiler::PackedWeights* constants) const {
+    TensorData data{.shape = evaluate(value.type.shape, symbol_values_), .values = {}};
+    std::span<const std::byte> bytes;
+    std::vector<std::byte> unpacked;
+    if (value.kind == ValueKind::kConstant) {
+        const import::TensorContents contents =
+            import::constant_contents(*constants, value, repetition, artefact_->where());
+        unpacked.assign(contents.bytes.begin(), contents.bytes.end());
+        bytes = unpacked;
+    } else {
+        const auto& inputs = artefact_->manifest().inputs;
+        const auto found = std::find_if(inputs.begin(), inputs.end(),
+                                        [&](const Manifest::Tensor& i) { return i.name == value.name; });
+        if (value.kind != ValueKind::kInput || found == inputs.end())
+            throw Error(artefact_->where(), value.name,
+                        "is an index that the program computes, which cannot be checked before a call");
+        bytes = inputs_[static_cast<size_t>(found - inputs.begin())].bytes();
+    }
+    const size_t count = bytes.size() * 8 / static_cast<size_t>(bits(value.type.element));
+    for (size_t i = 0; i < count; ++i) data.values.push_back(stored_number(bytes, value.type.element, i));
+    return data;
+}
+
+void ProgramCall::run() {
+    std::vector<std::span<const std::byte>> inputs;
+    for (const runtime::AnonymousMemory& memory : inputs_) inputs.push_back(memory.bytes());
+    std::vector<std::span<std::byte>> outputs;
+    for (runtime::AnonymousMemory& memory : outputs_) outputs.push_back(memory.bytes());
+    program_->run_step(symbols_, inputs, outputs);
+}
+
+std::vector<ResultArray> ProgramCall::results() const {
+    const Manifest& manifest = artefact_->manifest();
+    std::vector<ResultArray> all;
+    for (size_t o = 0; o < manifest.outputs.size(); ++o) {
+        const Manifest::Tensor& output = manifest.outputs[o];
+        const std::span<const std::byte> bytes = outputs_[o].bytes();
+        all.push_back({output.name,
+                       output.element,
+                       evaluate(output.shape, symbol_values_),
+                       {bytes.begin(), bytes.end()}});
+    }
+    for (size_t s = 0; s < manifest.states.size(); ++s) {
+        const Manifest::State& state = manifest.states[s];
+        const std::vector<int64_t> shape = evaluate(state.shape, symbol_values_);
+        const size_t stored = stored_bytes(manifest, state, symbols_);
+        ResultArray array{state.name, state.element, evaluate(array_shape(state), symbol_values_), {}};
+        for (size_t r = 0; r < static_cast<size_t>(state.repeat); ++r) {
+            const std::vector<std::byte> one =
+                compiler::unpack(std::as_const(*program_).state(s).subspan(r * stored, stored), shape,
+                                 plan::stored_layout(plan_, state.name), bits(state.element));
+            array.elements.insert(array.elements.end(), one.begin(), one.end());
+        }
+        all.push_back(std::move(array));
+    }
+    return all;
+}
+
+}  // namespace tessera::programs

@@ -1,0 +1,227 @@
+#include "ir/ops/attention.h"
+
+#include <fmt/core.h>
+
+#include "ir/ops/activation.h"
+#include "ir/ops/cache_update.h"
+#include "support/error.h"
+
+namespace tessera::ops {
+namespace {
+
+constexpr const char* kRounded = "rounded";
+constexpr const char* kCap = "cap";
+constexpr const char* kWindow = "window";
+constexpr const char* kCache = "cache";
+constexpr const char* kQ8 = "q8_0";
+
+/// The type that the attribute states; f32 without it.
+ElementType rounded_type(const Node& node) {
+    if (!std::get<Composite>(node.op).attributes.contains(kRounded)) return ElementType::kF32;
+    const std::string text = text_attribute(node, kRounded);
+    const auto type = element_type_of(text);
+    if (type == ElementType::kF32 || type == ElementType::kBF16) return *type;
+    throw Error(std::string(kAttention), node.name,
+                fmt::format("{} is {}, expected f32 or bf16", kRounded, text));
+}
+
+AttentionForm form_of(const Node& node) {
+    const auto& attributes = std::get<Composite>(node.op).attributes;
+    AttentionForm form{.scale = real_attribute(node, "scale"), .rounded = rounded_type(node)};
+    if (attributes.contains(kCap)) form.cap = real_attribute(node, kCap);
+    if (attributes.contains(kWindow)) form.window = integer_attribute(node, kWindow);
+    if (!(form.cap >= 0)) throw Error(std::string(kAttention), node.name, "the cap is negative");
+    if (form.window < 0) throw Error(std::string(kAttention), node.name, "the window is negative");
+    if (attributes.contains(kCache)) {
+        if (text_attribute(node, kCache) != kQ8)
+            throw Error(std::string(kAttention), node.name,
+                        fmt::format("{} is {}, expected {}", kCache, text_attribute(node, kCache), kQ8));
+        form.has_scales = true;
+    }
+    return form;
+}
+
+/// The predicate for the cached tokens that a token sees.
+std::string visible(const AttentionForm& form) {
+    return "i < length[b] and s <= start[b] + i" +
+           (form.window == 0 ? "" : fmt::format(" and s > start[b] + i - {}", form.window));
+}
+
+/// The scores as an expression of the sums of products.
+std::string score_of(const AttentionForm& form) {
+    if (form.cap == 0) return fmt::format("sum(G * K) * {}", form.scale);
+    return fmt::format("tanh(sum(G * K) * {} / {}) * {}", form.scale, form.cap, form.cap);
+}
+
+/// `pattern` with {rows}, {sequences}, ... replaced by the extents.
+DefinitionPtr define_with(Symbols symbols, const AttentionShape& shape, fmt::string_view pattern,
+                          ElementType type = ElementType::kF32, const AttentionForm& form = {}) {
+    const std::string where = visible(form), score = score_of(form);
+    // Keys and values of token s: in its slot of the cache, or in what was read from it.
+    const std::string page = fmt::format("page i32[b, s div {}] of [{}, {}]", kPageSlots,
+                                         text(shape.sequences), shape.table_width);
+    const std::string slot = fmt::format("page[b, s div {0}], s mod {0}, g", kPageSlots);
+    const std::string all =
+        fmt::format("of [{}, {}, {}, {}]", text(shape.pages), kPageSlots, shape.cache_heads, shape.width);
+    const bool is_read = form.has_scales;
+    return define(
+        symbols,
+        fmt::format(
+            fmt::runtime(pattern), fmt::arg("rows", text(shape.rows)),
+            fmt::arg("sequences", text(shape.sequences)), fmt::arg("segment", text(shape.segment)),
+            fmt::arg("cached", text(shape.cached)), fmt::arg("heads", shape.heads),
+            fmt::arg("cache_heads", shape.cache_heads), fmt::arg("group", shape.heads / shape.cache_heads),
+            fmt::arg("width", shape.width), fmt::arg("type", name(is_read ? form.rounded : type)),
+            fmt::arg("page", page), fmt::arg("slot", slot), fmt::arg("and_page", is_read ? "" : ", " + page),
+            fmt::arg("place", is_read ? "b, g, s" : slot), fmt::arg("of_all", is_read ? "" : " " + all),
+            fmt::arg("all", all), fmt::arg("rounded", name(form.rounded)), fmt::arg("score", score),
+            fmt::arg("where", where)));
+}
+
+}  // namespace
+
+Composite attention(const AttentionForm& form, const AttentionSymbols& symbols) {
+    Composite composite{.kind = std::string(kAttention),
+                        .attributes = {{"scale", form.scale},
+                                       {"sequences", symbols.sequences},
+                                       {"segment", symbols.segment},
+                                       {"cached", symbols.cached}}};
+    if (form.rounded != ElementType::kF32) composite.attributes[kRounded] = std::string(name(form.rounded));
+    if (form.cap != 0) composite.attributes[kCap] = form.cap;
+    if (form.window != 0) composite.attributes[kWindow] = form.window;
+    if (form.has_scales) composite.attributes[kCache] = std::string(kQ8);
+    return composite;
+}
+
+ElementType type_of_attended(WeightFormat cache) {
+    return cache == WeightFormat::kBF16 || cache == WeightFormat::kQ8_0 ? ElementType::kBF16
+                                                                        : ElementType::kF32;
+}
+
+DefinitionPtr gather_sequences(Symbols symbols, const AttentionShape& shape, ElementType result) {
+    return define_with(
+        symbols, shape,
+        R"(op gather_sequences(b: {sequences}, g: {cache_heads}, r: {group}, i: {segment}, e: {width})
+index first i32[b], length i32[b]
+in  Q f32[first[b] + i, g * {group} + r, e] of [{rows}, {heads}, {width}]
+out G {type}[b, g, r, i, e] = Q
+where i < length[b]
+)",
+        result);
+}
+
+DefinitionPtr read_cache(Symbols symbols, const AttentionShape& shape, const AttentionForm& form) {
+    return define_with(
+        symbols, shape,
+        fmt::format(R"(op read_cache(b: {{sequences}}, g: {{cache_heads}}, s: {{cached}}, e: {{width}})
+index {{page}}
+in  q i8[{{slot}}, e] {{all}}
+in  d f16[{{slot}}, e div {block}] of [{pages}, {slots}, {{cache_heads}}, {blocks}]
+out C {{rounded}}[b, g, s, e] = q * d
+)",
+                    fmt::arg("block", kInt8Blocks.block), fmt::arg("pages", text(shape.pages)),
+                    fmt::arg("slots", kPageSlots), fmt::arg("blocks", shape.width / kInt8Blocks.block)),
+        form.rounded, form);
+}
+
+DefinitionPtr scores_batch(Symbols symbols, const AttentionShape& shape, ElementType cache,
+                           const AttentionForm& form) {
+    return define_with(
+        symbols, shape,
+        R"(op scores_batch(b: {sequences}, g: {cache_heads}, r: {group}, i: {segment}, s: {cached}, e*: {width})
+index length i32[b], start i32[b]{and_page}
+in  G {rounded}[b, g, r, i, e]
+in  K {type}[{place}, e]{of_all}
+out scores f32[b, g, r, i, s] = {score}
+where {where}
+)",
+        cache, form);
+}
+
+DefinitionPtr attend_batch(Symbols symbols, const AttentionShape& shape, ElementType cache,
+                           const AttentionForm& form) {
+    return define_with(
+        symbols, shape,
+        R"(op attend_batch(b: {sequences}, g: {cache_heads}, r: {group}, i: {segment}, d: {width}, s*: {cached})
+index length i32[b], start i32[b]{and_page}
+in  scores f32[b, g, r, i, s]
+in  V {type}[{place}, d]{of_all}
+out M f32[b, g, r, i], L f32[b, g, r, i], A f32[b, g, r, i, d] = softmax_sum(scores, V)
+where {where}
+weights {rounded}
+)",
+        cache, form);
+}
+
+DefinitionPtr scatter_sequences(Symbols symbols, const AttentionShape& shape, ElementType result) {
+    return define_with(
+        symbols, shape,
+        R"(op scatter_sequences(b: {sequences}, g: {cache_heads}, r: {group}, i: {segment}, d: {width})
+index first i32[b], length i32[b]
+in  A f32[b, g, r, i, d]
+in  L f32[b, g, r, i]
+out Y {type}[first[b] + i, g * {group} + r, d] of [{rows}, {heads}, {width}] = A / L
+where i < length[b]
+)",
+        result);
+}
+
+void decompose_attention(BlockBuilder& block, const Node& node) {
+    const Graph& graph = block.graph();
+    const std::vector<Dim> q = operand_type(graph, node, 0, 3).shape;
+    const TensorType k = operand_type(graph, node, 1, 4);
+    const TensorType v = operand_type(graph, node, 2, 4);
+    const std::vector<Dim> table = operand_type(graph, node, 6, 2).shape;
+    const auto constant = [&](const Dim& dim, std::string_view what) {
+        if (dim.is_constant()) return dim.factor;
+        throw Error(std::string(kAttention), node.name, fmt::format("the {} must be constant", what));
+    };
+    const AttentionShape shape{.rows = q[0],
+                               .sequences = text_attribute(node, "sequences"),
+                               .segment = text_attribute(node, "segment"),
+                               .cached = text_attribute(node, "cached"),
+                               .pages = k.shape[0],
+                               .table_width = constant(table[1], "width of the page table"),
+                               .heads = constant(q[1], "number of heads"),
+                               .cache_heads = constant(k.shape[2], "number of cache heads"),
+                               .width = constant(q[2], "width of a head")};
+    if (shape.heads % shape.cache_heads != 0)
+        throw Error(
+            std::string(kAttention), node.name,
+            fmt::format("{} heads are no multiple of {} cache heads", shape.heads, shape.cache_heads));
+
+    const ValueId first = node.operands[3], length = node.operands[4], start = node.operands[5];
+    const ValueId page = node.operands[6];
+    const AttentionForm form = form_of(node);
+    constexpr size_t kScales = 6;  // operand distance from keys and values to their scales
+    if (form.has_scales) {
+        (void)operand_type(graph, node, 1 + kScales, 4);
+        (void)operand_type(graph, node, 2 + kScales, 4);
+        if (shape.width % kInt8Blocks.block != 0)
+            throw Error(std::string(kAttention), node.name,
+                        fmt::format("heads of {} are no multiple of the {} of a block", shape.width,
+                                    kInt8Blocks.block));
+    }
+    const ValueId gathered =
+        block.add(node.name + "_gather", gather_sequences(graph.symbols, shape, form.rounded),
+                  {first, length, node.operands[0]});
+    // Operands of the readers of keys or values: the cache by its pages, or what was read from it.
+    const auto reading = [&](const char* read, size_t operand, ValueId other) -> std::vector<ValueId> {
+        if (!form.has_scales) return {length, start, page, other, node.operands[operand]};
+        const ValueId numbers =
+            block.add(fmt::format("{}_{}", node.name, read), read_cache(graph.symbols, shape, form),
+                      {page, node.operands[operand], node.operands[operand + kScales]});
+        return {length, start, other, numbers};
+    };
+    const ValueId scores =
+        block.add(node.name + "_scores", scores_batch(graph.symbols, shape, k.element, form),
+                  reading("keys", 1, gathered));
+    const std::vector<ValueId> sums =
+        block.add_all(node.name + "_attend", attend_batch(graph.symbols, shape, v.element, form),
+                      reading("values", 2, scores));
+    block.add_into(node.name + "_scatter",
+                   scatter_sequences(graph.symbols, shape, graph[node.results[0]].type.element),
+                   {first, length, sums[2], sums[1]}, node.results[0]);
+}
+
+}  // namespace tessera::ops

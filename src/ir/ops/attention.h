@@ -1,0 +1,98 @@
+#pragma once
+
+#include "ir/ops/composite.h"
+#include "ir/ops/define.h"
+#include "ir/ops/weight_format.h"
+
+/// Causal grouped-query attention of a mixed batch over a paged cache, to which the new keys and values have
+/// been written already. Tokens of one sequence are consecutive rows: sequence b has rows first[b] ..
+/// first[b] + length[b], behind start[b] tokens that were cached before; token s of the sequence is in slot s
+/// mod 16 of page page[b, s div 16]. Head g * group + r reads cache head g. Source: Vaswani et al., 2017, eq.
+/// 1; Ainslie et al., "GQA", 2023; the streaming softmax of Milakov and Gimelshein, 2018.
+namespace tessera::ops {
+
+inline constexpr std::string_view kAttention = "attention";
+
+/// Symbols of the step that only attention uses.
+struct AttentionSymbols {
+    std::string sequences = "B";
+    std::string segment = "I";  ///< the longest `length`
+    std::string cached = "S";   ///< of the longest sequence, new tokens included
+};
+
+/// The tokens that a token sees, and the computation of the scores.
+struct AttentionForm {
+    double scale = 1;
+    /// f32 or bf16: the type to which the factors of the cache, queries and weights of the softmax, are
+    /// rounded.
+    ElementType rounded = ElementType::kF32;
+    double cap = 0;  ///< scores become cap tanh(score / cap); 0: they stay. Source: Gemma 2, 2024, section 2
+    int64_t window = 0;  ///< a token sees so many tokens, itself included; 0: all before it
+    /// The cache holds bytes in blocks of 32 along a head, with a scale each, as in Q8_0.
+    bool has_scales = false;
+};
+
+/// The composite: softmax(scale Q K^T) V. Operands, in this order: Q f32[rows, heads, width], K and V of the
+/// cache [pages, 16, cache heads, width], first, length, start i32[sequences], page i32[sequences, pages of
+/// the longest context]; and with scales those of K and V, f16[pages, 16, cache heads, width / 32]: then all
+/// of `page` names pages, also where a sequence has none. Result: [rows, heads, width] of a float type; rows
+/// that belong to no sequence are 0.
+Composite attention(const AttentionForm& form, const AttentionSymbols& symbols = {});
+
+/// `rounded` where the policy allows it: bf16 of a cache of bf16, which units multiply in pairs, and of bytes
+/// with scales; else f32.
+ElementType type_of_attended(WeightFormat cache);
+
+/// Extents of all parts of the decomposition.
+struct AttentionShape {
+    Dim rows, sequences, segment, cached, pages;
+    int64_t table_width;  ///< second extent of `page`
+    int64_t heads, cache_heads, width;
+};
+
+/// G[b, g, r, i, e] = Q[first[b] + i, g * group + r, e]: one sequence after the other, so that packs and
+/// units survive in a mixed batch, and the heads that share a cache head side by side. Operands: first,
+/// length, Q. Result: [sequences, cache heads, group, segment, width] of type `result`.
+DefinitionPtr gather_sequences(Symbols symbols, const AttentionShape& shape,
+                               ElementType result = ElementType::kF32);
+/// With scales: C[b, g, s, e] = q[page[b, s div 16], s mod 16, g, e] d[.., e div 32]. Operands: page, q, d.
+/// Result: [sequences, cache heads, cached, width] of type `rounded`, which scores and sums read in place of
+/// the cache. It holds every slot of the named pages, seen or not: testing that took longer.
+DefinitionPtr read_cache(Symbols symbols, const AttentionShape& shape, const AttentionForm& form);
+/// scale sum over e of G[b, g, r, i, e] K[page[b, s div 16], s mod 16, g, e], below the cap. Operands:
+/// length, start, page, G of type `rounded`, K. Result: f32[sequences, cache heads, group, segment, cached].
+DefinitionPtr scores_batch(Symbols symbols, const AttentionShape& shape, ElementType cache,
+                           const AttentionForm& form);
+/// Streaming softmax of the scores over s, with the values; weights of type `rounded`. Operands: length,
+/// start, page, scores, V. Results: M, L f32[sequences, cache heads, group, segment], A the same with [..,
+/// width].
+DefinitionPtr attend_batch(Symbols symbols, const AttentionShape& shape, ElementType cache,
+                           const AttentionForm& form);
+/// Y[first[b] + i, g * group + r, d] = A / L. Operands: first, length, A, L. Result: [rows, heads, width] of
+/// type `result`.
+DefinitionPtr scatter_sequences(Symbols symbols, const AttentionShape& shape,
+                                ElementType result = ElementType::kF32);
+
+inline constexpr const char* kAttentionExample = R"(graph "attention"
+symbol T in 2..4
+symbol B in 1..1
+symbol I in 1..4
+symbol S in 16..32 multiple of 16
+symbol P in 2..4
+input q: f32[T, 4, 8]
+input k: f16[P, 16, 2, 8]
+input v: f16[P, 16, 2, 8]
+input first: i32[B]
+input length: i32[B]
+input start: i32[B]
+input page: i32[B, 2]
+value y: f32[T, 4, 8]
+block body
+  node y(q, k, v, first, length, start, page) -> y
+    composite attention: cached = "S", scale = 0.25, segment = "I", sequences = "B"
+output y
+)";
+
+void decompose_attention(BlockBuilder& block, const Node& node);
+
+}  // namespace tessera::ops

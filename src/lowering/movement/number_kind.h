@@ -1,0 +1,27 @@
+#pragma once
+
+#include "lowering/movement/value_expr.h"
+
+/// What numbers a value of a lowered program is computed in.
+namespace tessera::movement {
+
+/// Floats of 32 bits, each operation rounded; integers, exact; truths. Sums, differences, products, quotients
+/// and so on of integers alone are integers, and a whole number beside an integer is one. An integer beside a
+/// float becomes one. `div` and `mod` by an integer that may be 0 give floats: infinite ones and NaN.
+enum class NumberKind : uint8_t { kFloat, kInteger, kMask };
+NumberKind number_kind(const ValueExpr& value);
+
+/// Whether the arguments of the call are computed as integers.
+bool has_integer_arguments(const ApplyValue& call);
+
+/// What an integer or a whole number may be, in any lane.
+Bounds integer_bounds(const ValueExpr& value);
+
+/// Whether this integer and all integers on the way fit 32 bits.
+bool fits_32_bits(const ValueExpr& value);
+
+/// Whether this integer or one on the way may come near the ends of 64 bits, where bounds saturate.
+bool may_exceed_64_bits(const ValueExpr& value);
+bool may_exceed_64_bits(const Index& index);
+
+}  // namespace tessera::movement

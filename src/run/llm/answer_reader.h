@@ -1,0 +1,17 @@
+#pragma once
+
+#include <memory>
+
+#include "run/llm/tool_form.h"
+#include "tessera/tools.h"
+
+namespace tessera::llm {
+
+/// Reads an answer in this form. `is_thinking`: the prompt has opened the block of thoughts.
+std::unique_ptr<AnswerReader> answer_reader(const ToolForm& form, bool is_thinking);
+
+/// The two of them.
+std::unique_ptr<AnswerReader> frame_reader(const CallFrame& frame, bool is_thinking);
+std::unique_ptr<AnswerReader> harmony_reader();
+
+}  // namespace tessera::llm

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "run/runtime/manifest.h"
+
+namespace tessera::llm {
+
+/// The places in a manifest of the parameters of a language model's step: the i32 inputs tokens[T],
+/// position[T], slot[T], rows[R], first[B], length[B], start[B] and page[B, pages of a sequence], and the
+/// output logits f32[R, vocabulary]; embedding models also give hidden states f32[R, width], in second place.
+/// There are T tokens of B sequences, the longest segment has I of them, the longest sequence at most S
+/// including its tokens in the cache of P pages; R rows are wanted.
+struct StepInterface {
+    enum Input { kTokens, kPosition, kSlot, kRows, kFirst, kLength, kStart, kPage, kInputs };
+    enum Symbol { kT, kR, kB, kI, kS, kP, kSymbols };
+
+    /// @throws Error naming a parameter that the manifest lacks, or that no session can give.
+    explicit StepInterface(const runtime::Manifest& manifest);
+
+    int inputs[kInputs] = {};    ///< positions in the manifest
+    int symbols[kSymbols] = {};  ///< positions in the manifest; -1 if the model does not depend on it
+    DimSymbol limits[kSymbols];  ///< without bounds if the model does not depend on it
+    int64_t page_size;
+    int64_t vocabulary;
+    int64_t hidden = 0;  ///< width of a hidden state; 0: the step does not give them
+    int64_t context;     ///< the longest sequence that model, cache and page tables allow
+};
+
+/// Tokens of one sequence in one step.
+struct Segment {
+    std::span<const int32_t> tokens;
+    int64_t start = 0;               ///< tokens of the sequence before them
+    std::span<const int32_t> pages;  ///< of the sequence, enough for start + tokens.size()
+    std::span<const int32_t> rows;   ///< positions in `tokens` whose logits are wanted
+};
+
+/// The symbols and inputs of a step, in the manifest's order.
+struct StepValues {
+    std::vector<int64_t> symbols;
+    std::vector<std::vector<int32_t>> inputs;
+    int64_t rows =
+        0;  ///< of the logits; those of the segments come first, a row that nobody wants may follow
+};
+
+/// @pre `segments` is not empty and within the limits @param pages of the whole cache
+StepValues step_values(const runtime::Manifest& manifest, const StepInterface& step,
+                       std::span<const Segment> segments, int64_t pages);
+
+}  // namespace tessera::llm

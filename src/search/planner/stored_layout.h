@@ -1,0 +1,16 @@
+#pragma once
+
+#include "ir/graph.h"
+#include "lowering/plan/plan.h"
+#include "search/planner/default_planner.h"
+
+namespace tessera::planner {
+
+/// Chooses the stored form of the constants and states that a node multiplies, where the plan has none yet:
+/// weights lie in groups of lanes along n; a state that is a factor has the axes that neither product index
+/// first, then k, then n, so that lanes lie side by side. A state that is copied by its pages is laid out
+/// alike.
+void choose_stored_layout(const Graph& graph, const Node& node, const PlannerOptions& options,
+                          plan::Plan& plan);
+
+}  // namespace tessera::planner

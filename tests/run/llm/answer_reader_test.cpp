@@ -1,0 +1,156 @@
+#include "run/llm/answer_reader.h"
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "run/llm/tool_templates.h"
+
+namespace tessera::llm {
+namespace {
+
+/// Events of one kind that follow each other as one.
+std::vector<AnswerEvent> joined(const std::vector<AnswerEvent>& events) {
+    std::vector<AnswerEvent> result;
+    for (const AnswerEvent& event : events) {
+        const bool is_more = !result.empty() && result.back().kind == event.kind &&
+                             event.kind != AnswerEvent::Kind::kCall &&
+                             event.kind != AnswerEvent::Kind::kCallEnd;
+        if (is_more)
+            result.back().text += event.text;
+        else
+            result.push_back(event);
+    }
+    return result;
+}
+
+/// "text|f({..})|": calls with their arguments, thoughts in brackets; `!`: a call without an end.
+std::string shown(const std::vector<AnswerEvent>& events) {
+    using Kind = AnswerEvent::Kind;
+    std::string text;
+    for (const AnswerEvent& event : joined(events)) {
+        if (event.kind == Kind::kText) text += event.text + "|";
+        if (event.kind == Kind::kThought) text += "[" + event.text + "]";
+        if (event.kind == Kind::kCall) text += event.text + "(";
+        if (event.kind == Kind::kArguments) text += event.text;
+        if (event.kind == Kind::kCallEnd) text += ")";
+    }
+    return text;
+}
+
+std::vector<AnswerEvent> read(AnswerReader& reader, const std::vector<std::string>& pieces) {
+    std::vector<AnswerEvent> all;
+    for (const std::string& piece : pieces)
+        for (AnswerEvent& event : reader.push(piece)) all.push_back(std::move(event));
+    for (AnswerEvent& event : reader.finish()) all.push_back(std::move(event));
+    return all;
+}
+
+/// Whole, by bytes, and in random pieces: all the same.
+std::string read_in_all_ways(const ToolForm& form, const std::string& text, bool is_thinking = false) {
+    const std::string whole = shown(read(*answer_reader(form, is_thinking), {text}));
+    std::mt19937 random(1);
+    for (int round = 0; round < 20; ++round) {
+        std::vector<std::string> pieces;
+        for (size_t at = 0; at < text.size();) {
+            const size_t size = round == 0 ? 1 : 1 + random() % 9;
+            pieces.push_back(text.substr(at, size));
+            at += size;
+        }
+        EXPECT_EQ(shown(read(*answer_reader(form, is_thinking), pieces)), whole) << text;
+    }
+    return whole;
+}
+
+ToolForm form_of(const testing::ToolModel& model) {
+    return tool_form(model.chat, model.tokenizer);
+}
+
+TEST(AnswerReader, CallsInTags) {
+    const ToolForm form = form_of(testing::tagged());
+    const std::string one =
+        "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": \"}\\\"{\", \"b\": [1]}}\n</tool_call>";
+    const std::string two = "<tool_call>\n{\"name\": \"g.h\", \"arguments\": {}}\n</tool_call>";
+    const std::string f = R"(f({"a": "}\"{", "b": [1]}))";
+    EXPECT_EQ(read_in_all_ways(form, "Just  <text> \n"), "Just  <text> \n|");
+    EXPECT_EQ(read_in_all_ways(form, one), f);
+    EXPECT_EQ(read_in_all_ways(form, one + "\n" + two), f + "g.h({})");
+    EXPECT_EQ(read_in_all_ways(form, "Let me see.\n\n" + one + "\n" + two + "\n"),
+              "Let me see.|" + f + "g.h({})");
+    // What is behind them, and what only looks like calls, is text.
+    EXPECT_EQ(read_in_all_ways(form, one + " done"), f + " done|");
+    EXPECT_EQ(read_in_all_ways(form, "a <tool_call>\n{\"nam"), "a <tool_call>\n{\"nam|");
+    EXPECT_EQ(read_in_all_ways(form, "<tool_call>"), "<tool_call>|");
+    EXPECT_EQ(read_in_all_ways(form, "<tool_call>x" + one), "<tool_call>x|" + f);
+    EXPECT_EQ(read_in_all_ways(form, "<tool_call>\n{\"name\": \"f\", \"arguments\": 3}"),
+              "<tool_call>\n{\"name\": \"f\", \"arguments\": 3}|");
+    // Cut off by a limit.
+    EXPECT_EQ(read_in_all_ways(form, one.substr(0, 46)), R"(f({"a": ")");
+    EXPECT_EQ(read_in_all_ways(form, one.substr(0, one.size() - 3)), f);
+    EXPECT_EQ(read_in_all_ways(form, one + "\n<tool"), f + "\n<tool|");
+}
+
+TEST(AnswerReader, ThoughtsHaveNoCalls) {
+    const ToolForm form = form_of(testing::tagged());
+    const std::string call = "<tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n</tool_call>";
+    EXPECT_EQ(read_in_all_ways(form, "<think>\n" + call + "?\n</think>\n\n" + call),
+              "<think>\n" + call + "?\n</think>|f({})");
+    EXPECT_EQ(read_in_all_ways(form, "use " + call + "</think>\n" + call, true),
+              "use " + call + "</think>|f({})");
+}
+
+TEST(AnswerReader, BareCalls) {
+    const ToolForm form = form_of(testing::bare());
+    const std::string call = R"({"name": "f", "parameters": {"a": 1}})";
+    EXPECT_EQ(read_in_all_ways(form, call), R"(f({"a": 1}))");
+    EXPECT_EQ(read_in_all_ways(form, "\n" + call), R"(f({"a": 1}))");
+    EXPECT_EQ(read_in_all_ways(form, "<|python_tag|>" + call), R"(f({"a": 1}))");
+    EXPECT_EQ(read_in_all_ways(form, "It is " + call), "It is " + call + "|");
+    EXPECT_EQ(read_in_all_ways(form, "{} "), "{} |");
+}
+
+TEST(AnswerReader, Lists) {
+    const ToolForm form = form_of(testing::listed());
+    EXPECT_EQ(read_in_all_ways(
+                  form, R"([TOOL_CALLS] [{"name": "f", "arguments": {}}, {"name": "g", "arguments": {}}])"),
+              "f({})g({})");
+    EXPECT_EQ(read_in_all_ways(form, R"([TOOL_CALLS] [{"name": "f", "arguments": {}, "id": "abcdefgh1"}, )"
+                                     R"({"name": "g", "arguments": {}, "id": "abcdefgh2"}])"),
+              "f({})g({})");
+}
+
+TEST(AnswerReader, NamesBeforeArguments) {
+    const ToolForm form = form_of(testing::named());
+    EXPECT_EQ(
+        read_in_all_ways(
+            form,
+            "Hm. [TOOL_CALLS]f[CALL_ID]abcdefgh1[ARGS]{}[TOOL_CALLS]g[CALL_ID]abcdefgh2[ARGS]{\"a\": 1}"),
+        "Hm.|f({})g({\"a\": 1})");
+}
+
+TEST(AnswerReader, HarmonyChannels) {
+    const std::string thought = "<|channel|>analysis<|message|>Hm <b>.<|end|><|start|>assistant";
+    EXPECT_EQ(
+        read_in_all_ways(
+            Harmony{},
+            thought + "<|channel|>commentary to=functions.f <|constrain|>json<|message|>{\"a\": 1}<|call|>"),
+        "[Hm <b>.]f({\"a\": 1})");
+    EXPECT_EQ(read_in_all_ways(Harmony{}, " to=functions.f<|channel|>commentary json<|message|>{}"), "f({})");
+    EXPECT_EQ(read_in_all_ways(Harmony{}, thought + "<|channel|>final<|message|>Yes.<|return|>"),
+              "[Hm <b>.]Yes.|");
+    EXPECT_EQ(read_in_all_ways(Harmony{}, "<|channel|>commentary<|message|>I look.<|end|><|start|>assistant" +
+                                              thought + "<|channel|>final<|message|>Yes."),
+              "I look.|[Hm <b>.]Yes.|");
+    EXPECT_EQ(read_in_all_ways(Harmony{}, "No form at all"), "No form at all|");
+}
+
+TEST(ToolCallId, IsNineCharacters) {
+    EXPECT_EQ(tool_call_id(0), "000000000");
+    EXPECT_EQ(tool_call_id(61), "z00000000");
+    EXPECT_EQ(tool_call_id(~uint64_t{0}).size(), 9u);
+}
+
+}  // namespace
+}  // namespace tessera::llm

@@ -1,0 +1,126 @@
+#include "run/llm/tool_form.h"
+
+#include <algorithm>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "run/llm/tool_templates.h"
+#include "support/error.h"
+
+namespace tessera::llm {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::string kId(kIdLength, kIdCharacter);
+
+CallFrame frame_of(const testing::ToolModel& model) {
+    return std::get<CallFrame>(tool_form(model.chat, model.tokenizer));
+}
+
+TEST(ToolForm, IsWhatTheTemplateWrites) {
+    EXPECT_EQ(frame_of(testing::tagged()),
+              (CallFrame{.marker = "<tool_call>",
+                         .open = "\n{\"name\": \"",
+                         .middle = "\", \"arguments\": ",
+                         .between = {"}\n</tool_call>\n<tool_call>\n{\"name\": \""},
+                         .close = {"}\n</tool_call>"},
+                         .thinking = ThinkMarks{"<think>", "</think>"}}));
+    EXPECT_EQ(frame_of(testing::bare()), (CallFrame{.marker = "{\"",
+                                                    .is_bare = true,
+                                                    .open = "name\": \"",
+                                                    .middle = "\", \"parameters\": ",
+                                                    .close = {"}"},
+                                                    .prefixes = {"<|python_tag|>"}}));
+    EXPECT_EQ(frame_of(testing::listed()),
+              (CallFrame{.marker = "[TOOL_CALLS]",
+                         .open = " [{\"name\": \"",
+                         .middle = "\", \"arguments\": ",
+                         .between = {", \"id\": \"" + kId + "\"}, {\"name\": \"", "}, {\"name\": \""},
+                         .close = {", \"id\": \"" + kId + "\"}]", "}]"}}));
+    EXPECT_EQ(frame_of(testing::named()), (CallFrame{.marker = "[TOOL_CALLS]",
+                                                     .middle = "[CALL_ID]" + kId + "[ARGS]",
+                                                     .between = {"[TOOL_CALLS]"},
+                                                     .close = {""}}));
+    const testing::ToolModel harmony = testing::harmony();
+    EXPECT_TRUE(std::holds_alternative<Harmony>(tool_form(harmony.chat, harmony.tokenizer)));
+}
+
+/// Without tokens for the marks they are tags in the text.
+TEST(ToolForm, NeedsNoTokens) {
+    const testing::ToolModel model(testing::kTagged, {"<s>", "</s>", "<|im_end|>"});
+    EXPECT_EQ(frame_of(model).marker, "<tool_call>");
+    EXPECT_EQ(frame_of(model).open, "\n{\"name\": \"");
+}
+
+std::string refusal(const std::string& chat_template) {
+    const testing::ToolModel model(chat_template, {"<s>", "</s>"});
+    try {
+        (void)tool_form(model.chat, model.tokenizer);
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind, ErrorKind::kUsage);
+        EXPECT_THAT(error.advice, HasSubstr("Qwen2.5"));
+        return error.problem.substr(std::string("the chat template ").size());
+    }
+    return "none";
+}
+
+TEST(ToolForm, UnknownOnesAreRefused) {
+    EXPECT_EQ(refusal("{% for m in messages %}<r>{{ m.content }}</s>{% endfor %}"),
+              "does not tell the model of functions");
+    EXPECT_EQ(refusal("{{ tools }}{% for m in messages %}<r>{{ m.content }}</s>{% endfor %}"),
+              "does not write calls of functions, or not with their arguments as a JSON object");
+    // Arguments as tags of their own.
+    EXPECT_EQ(
+        refusal(
+            "{{ tools | tojson }}{% for m in messages %}<r>{{ m.content }}{% for c in m.tool_calls or [] %}"
+            "<f={{ c.function.name }}>{% for k, v in c.function.arguments | items %}<p={{ k }}>{{ v }}</p>"
+            "{% endfor %}</f>{% endfor %}</s>{% endfor %}"),
+        "does not write calls of functions, or not with their arguments as a JSON object");
+    EXPECT_EQ(
+        refusal(
+            "{{ tools | tojson }}{% for m in messages %}<r>{{ m.content }}{% for c in m.tool_calls or [] %}"
+            "<f>{{ c.function.name }}x{{ c.function.arguments | tojson }}</f>{% endfor %}</s>{% endfor %}"),
+        "writes the name of a function so that it cannot be told from what is around it");
+}
+
+TEST(ToolForm, ArgumentsAreWhatTheTemplateWants) {
+    EXPECT_EQ(arguments_form(testing::tagged().chat), ArgumentsForm::kObject);
+    EXPECT_EQ(arguments_form(testing::named().chat), ArgumentsForm::kText);
+    const std::vector<ChatMessage> messages = {
+        {"user", "q"},
+        {.role = "assistant", .content = "", .tool_calls = {{"abcdefghi", "f", R"({"a":  1})"}}},
+        {.role = "tool", .content = "r", .tool_call_id = "abcdefghi"}};
+    EXPECT_THAT(testing::tagged().chat.render(messages, {}).bytes(),
+                HasSubstr("<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": 1}}\n</tool_call>"));
+    EXPECT_THAT(testing::named().chat.render(messages, {}).bytes(),
+                HasSubstr("[TOOL_CALLS]f[CALL_ID]abcdefghi[ARGS]{\"a\":  1}</s>"));
+    // The name of a call stands at its answer, too.
+    EXPECT_THAT(testing::harmony().chat.render(messages, {}).bytes(),
+                HasSubstr("<|start|>functions.f to=assistant<|channel|>commentary<|message|>r"));
+}
+
+/// What a function says of itself is a user's text.
+TEST(ToolForm, ToolsSpellNoTokens) {
+    const testing::ToolModel model = testing::tagged();
+    ChatSettings settings;
+    settings.tools.push_back({.name = "f", .description = "x<|im_end|>", .parameters = "{}"});
+    const std::vector<ChatMessage> messages = {{"user", "q"}};
+    const std::vector<TokenId> ids = model.chat.encode(model.tokenizer, messages, settings);
+    EXPECT_EQ(std::count(ids.begin(), ids.end(), *model.tokenizer.find("<|im_end|>")), 2);
+    EXPECT_THAT(
+        model.tokenizer.decode(ids),
+        HasSubstr(
+            R"({"type": "function", "function": {"name": "f", "description": "x<|im_end|>", "parameters": {}}})"));
+}
+
+TEST(ToolForm, CallsAreRefusedWhereTheTemplateHasNone) {
+    const testing::ToolModel model("{% for m in messages %}{{ m.content }}{% endfor %}", {"<s>", "</s>"});
+    const std::vector<ChatMessage> messages = {
+        {"user", "q"}, {.role = "assistant", .content = "", .tool_calls = {{"abcdefghi", "f", "{}"}}}};
+    EXPECT_THROW((void)model.chat.render(messages, {}), Error);
+}
+
+}  // namespace
+}  // namespace tessera::llm
