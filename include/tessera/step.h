@@ -27,7 +27,11 @@ struct TesseraStep {
 };
 
 /// What a worker tells at a mark.
-enum TesseraMark {
+enum TesseraMark
+#ifdef __cplusplus
+    : int64_t
+#endif
+{
     kTesseraWaits = 0,      ///< it arrives at the barrier before a kernel
     kTesseraComputes = 1,   ///< it begins a kernel
     kTesseraExchanges = 2,  ///< it begins to exchange what the kernel has made with the other ranks
