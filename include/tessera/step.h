@@ -27,7 +27,11 @@ struct TesseraStep {
 };
 
 /// The event that a worker marks.
-enum TesseraMark {
+enum TesseraMark
+#ifdef __cplusplus
+    : int64_t
+#endif
+{
     kTesseraWaits = 0,      ///< it arrives at the barrier before a kernel
     kTesseraComputes = 1,   ///< it begins a kernel
     kTesseraExchanges = 2,  ///< it begins to exchange the kernel's results with the other ranks

@@ -223,7 +223,8 @@ SharedObject compile_shared_object(const Code& code, const ToolchainOptions& opt
         for (const ProcessResult& result : run_processes(processes, options.while_waiting)) {
             cpu_seconds += result.cpu_seconds;
             if (result.exit_code != 0)
-                report_failure(result, compiler.program, code.text, folder / (key + ".failed" + suffix));
+                report_failure(result, compiler.program, code.text,
+                               folder / fmt::format("{}.failed{}", key, suffix));
         }
     };
     finish(runs.of_units);

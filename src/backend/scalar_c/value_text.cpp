@@ -114,7 +114,7 @@ std::string call_text(const movement::ApplyValue& call, const ValueContext& cont
 }  // namespace
 
 std::string text_of_lane(const movement::Index& offset, int64_t lane_stride, const ValueContext& context) {
-    const std::string first = text_of(offset);
+    std::string first = text_of(offset);
     if (context.lanes == 1 || lane_stride == 0) return first;
     const std::string step = lane_stride == 1 ? "lane" : fmt::format("lane * {}", lane_stride);
     return first == "0" ? step : first + " + " + step;
