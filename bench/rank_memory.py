@@ -20,15 +20,16 @@ import time
 
 CLUSTER = """name = "ranks with slow links"
 
-[device]
-flops_per_second = 5e10
-bytes_per_second = 1e10
-
 [[level]]
 name = "rank"
 count = {ranks}
-latency_seconds = {latency}
-bytes_per_second = 1e9
+bytes_per_second = 1e10
+links = {{ topology = "all-to-all", bytes_per_second = 1e9, latency_seconds = {latency} }}
+
+[[unit]]
+name = "device"
+kind = "vector"
+operations_per_second = 5e10
 """
 TOLERANCE = 0.10
 

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "machine/level.h"
+
 namespace tessera::chip {
 
 /// One stack of HBM with its ports: one into the switch of an all-to-all chip, on a grid one at each core of
@@ -23,10 +25,9 @@ struct ComputeUnit {
     friend bool operator==(const ComputeUnit&, const ComputeUnit&) = default;
 };
 
-/// Of the grids, the tori wrap around their edges, and links of a one-way torus lead right and down only.
-enum class Topology : uint8_t { kAllToAll, kMesh, kTorus, kOneWayTorus };
+using Topology = machine::LinkTopology;
 
-/// An inter-core connected chip as data (docs/chip.md).
+/// An inter-core connected chip as the simulator needs it (docs/chip.md), by its cycles.
 struct Chip {
     std::string name;
     int32_t cores = 0;
@@ -39,7 +40,7 @@ struct Chip {
     double latency = 0;  ///< cycles of a link, from a byte's entry to its arrival
     std::vector<HbmController> hbm;
     std::vector<ComputeUnit> units;
-    bool is_grid() const { return topology != Topology::kAllToAll; }
+    bool is_grid() const { return machine::is_grid(topology); }
     friend bool operator==(const Chip&, const Chip&) = default;
 };
 

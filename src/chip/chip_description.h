@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "chip/chip.h"
+#include "machine/description.h"
 
 namespace tessera::chip {
 
@@ -31,18 +32,10 @@ struct Pod {
     friend bool operator==(const Pod&, const Pod&) = default;
 };
 
-/// Picojoules.
-struct Energy {
-    double matrix_flop = 0;
-    double vector_flop = 0;
-    double sram_byte = 0;
-    double link_byte = 0;  ///< for each link on its way
-    double hbm_byte = 0;
-    double chip_byte = 0;  ///< from chip to chip
-    friend bool operator==(const Energy&, const Energy&) = default;
-};
+using Energy = machine::Energy;
 
-/// A chip as an architect describes it (docs/chip-plan.md). `chip` is what the simulator needs of it.
+/// A chip as plans are computed with it (docs/chip-plan.md), by its cycles: a view of
+/// machine::Description. `chip` is what the simulator needs of it.
 struct ChipDescription {
     Chip chip;                        ///< its SRAM is without the reserved bytes
     std::vector<int64_t> shape;       ///< of a grid, any number of axes; one or two can be simulated

@@ -53,9 +53,6 @@ nlohmann::ordered_json check_json(const chip::ChipDescription& description) {
 void print_check(const chip::ChipDescription& description) {
     const chip::Chip& chip = description.chip;
     const ChipSums sums = sums_of(description);
-    const char* network = chip.topology == chip::Topology::kMesh    ? "mesh"
-                          : chip.topology == chip::Topology::kTorus ? "torus"
-                                                                    : "all-to-all";
     fmt::print("chip        {}{}\n", chip.name,
                description.pod.chips > 1 ? fmt::format(", {} of them in a pod", description.pod.chips) : "");
     fmt::print("cores       {}, {:.4g} GHz\n", chip.cores, chip.clock_hz / 1e9);
@@ -65,7 +62,8 @@ void print_check(const chip::ChipDescription& description) {
         fmt::print("matrix      {:.4g} TFLOPS in blocks of {}\n", sums.matrix / 1e12,
                    fmt::join(description.matrix->block, " x "));
     fmt::print("vector      {:.4g} TFLOPS\n", sums.vector / 1e12);
-    fmt::print("network     {}{}, {:.4g} GB/s a link, {:.4g} TB/s into all cores\n", network,
+    fmt::print("network     {}{}, {:.4g} GB/s a link, {:.4g} TB/s into all cores\n",
+               machine::name(chip.topology),
                chip.is_grid() ? fmt::format(" {}", fmt::join(description.shape, " x ")) : "",
                chip.link_bytes_per_cycle * chip.clock_hz / 1e9, sums.links / 1e12);
     fmt::print("HBM         {} modules, {:.4g} TB/s\n", chip.hbm.size(), sums.hbm / 1e12);

@@ -111,7 +111,8 @@ void print_simulation(const chip::Chip& chip, const chip::DeviceProgram& program
 
 /// The chip as JSON; a description in TOML says the same and more.
 std::string text_of_chip(const std::string& path) {
-    if (path.ends_with(".toml")) return chip::chip_json(chip::read_chip_description(path), path);
+    if (path.ends_with(".toml"))
+        return chip::chip_json(chip::simulated_chip(machine::read_description(path), path));
     return std::string(MappedFile::open(path).text());
 }
 

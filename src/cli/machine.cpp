@@ -8,6 +8,7 @@
 #include "cli/rank_measurements.h"
 #include "cli/verb.h"
 #include "cost/cost_model.h"
+#include "machine/description_text.h"
 #include "machine/doubtful_levels.h"
 #include "machine/host_cache.h"
 #include "machine/machine_text.h"
@@ -21,6 +22,7 @@ namespace tessera::cli {
 namespace {
 
 struct MachineArguments {
+    std::string file;
     std::string out;
     bool measure = false;
     bool refresh = false;
@@ -67,19 +69,34 @@ bool measure_ranks(machine::Machine& machine, const MachineArguments& options,
     return true;
 }
 
-int print(const machine::Machine& machine, const std::string& out, bool json) {
+void write_or_print(const std::string& text, const std::string& out) {
+    if (out.empty())
+        fmt::print("{}", text);
+    else
+        write_file(out, text);
+}
+
+int print_host(const machine::Machine& machine, const std::string& out, bool json) {
     const bool has_rates = !machine.memory.back().read_bandwidth.empty();
-    const std::string text =
+    write_or_print(
         json ? machine::machine_json(machine)
              : std::string(has_rates ? "# Measured by `tessera machine --measure`.\n"
                                      : "# Written by `tessera machine`; `--measure` adds rates.\n") +
-                   machine::print_machine(machine);
-    if (out.empty()) {
-        fmt::print("{}", text);
-    } else {
-        write_file(out, text);
-    }
+                   machine::print_machine(machine),
+        out);
     for (const std::string& doubt : machine::doubtful_levels(machine)) note("note: {}", doubt);
+    return 0;
+}
+
+/// A file of any machine, also in an older format.
+int print_file(const MachineArguments& options) {
+    if (options.measure || options.refresh || options.quick || options.threads > 0 || options.ranks > 0)
+        throw Error("", "FILE", "is given, and only this machine can be measured", "leave the file out",
+                    ErrorKind::kUsage);
+    const machine::Description description = machine::read_description(options.file);
+    write_or_print(
+        options.json ? machine::description_json(description) : machine::print_description(description),
+        options.out);
     return 0;
 }
 
@@ -88,13 +105,20 @@ int print(const machine::Machine& machine, const std::string& out, bool json) {
 Verb machine_verb() {
     return {
         .name = "machine",
-        .help = "describe this machine: cores, memory, compute units, compiler flags; measure its rates",
+        .help =
+            "describe this machine: cores, memory, compute units, compiler flags; measure its rates; or "
+            "print the description of another one",
         .examples = {"tessera machine", "tessera machine --measure --out host.toml",
                      "tessera machine --refresh", "tessera machine --refresh --quick --threads 1",
                      "tessera machine --measure --ranks 2", "mpirun -np 2 tessera machine --ranks 2",
-                     "tessera machine --json"},
+                     "tessera machine --json", "tessera machine machines/chips/small-16.toml"},
         .declare = [](CLI::App& app, const Environment& environment) -> Job {
             const auto options = std::make_shared<MachineArguments>();
+            app.add_option(
+                   "FILE", options->file,
+                   "print this description of a CPU, a cluster or a chip, also of an older format, in "
+                   "today's")
+                ->check(not_empty());
             app.add_option("-o,--out", options->out, "write the description to this file instead of stdout")
                 ->check(not_empty())
                 ->type_name("FILE");
@@ -120,9 +144,10 @@ Verb machine_verb() {
                 ->check(whole_number(2, 128));
             return [options, &environment] {
                 if (!options->out.empty()) check_output(options->out);
+                if (!options->file.empty()) return print_file(*options);
                 machine::Machine machine = describe(*options, environment);
                 if (options->ranks > 0 && !measure_ranks(machine, *options, environment)) return 0;
-                return print(machine, options->out, options->json);
+                return print_host(machine, options->out, options->json);
             };
         }};
 }

@@ -1,6 +1,8 @@
 #include "machine/host_cache.h"
 
+#include <algorithm>
 #include <system_error>
+#include <vector>
 
 #include "machine/machine_text.h"
 #include "support/atomic_file.h"
@@ -28,6 +30,19 @@ Machine identity(Machine machine) {
     return machine;
 }
 
+/// The description in a file, if it is one of this host.
+std::optional<Machine> kept_host(const fs::path& file, const Machine& probed) {
+    std::error_code missing;
+    if (!fs::is_regular_file(file, missing)) return std::nullopt;
+    try {
+        Machine measured = read_machine(file);
+        if (identity(measured) == identity(probed)) return measured;
+    } catch (const Error&) {
+        // A damaged one counts as none, and the next measurement replaces it.
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 fs::path host_cache_file(const fs::path& folder, const Machine& probed) {
@@ -36,14 +51,15 @@ fs::path host_cache_file(const fs::path& folder, const Machine& probed) {
 
 std::optional<Machine> cached_host(const fs::path& folder, const Machine& probed) {
     const fs::path file = host_cache_file(folder, probed);
+    if (std::optional<Machine> kept = kept_host(file, probed)) return kept;
+    // A file of another version has a key of its own, and the next measurement writes this one's.
     std::error_code missing;
-    if (!fs::is_regular_file(file, missing)) return std::nullopt;
-    try {
-        Machine measured = read_machine(file);
-        if (identity(measured) == identity(probed)) return measured;
-    } catch (const Error&) {
-        // A file of another version, or a damaged one, counts as none, and the next measurement replaces it.
-    }
+    std::vector<fs::path> others;
+    for (const auto& entry : fs::directory_iterator(file.parent_path(), missing))
+        if (entry.path().extension() == ".toml" && entry.path() != file) others.push_back(entry.path());
+    std::sort(others.begin(), others.end());
+    for (const fs::path& other : others)
+        if (std::optional<Machine> kept = kept_host(other, probed)) return kept;
     return std::nullopt;
 }
 

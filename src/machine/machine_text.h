@@ -10,7 +10,7 @@
 
 namespace tessera::machine {
 
-/// A machine as TOML 1.0; `machines/` holds examples and docs the fields. `print_machine` and `parse_machine`
+/// The description of a machine as TOML 1.0 (machine/description_text.h). `print_machine` and `parse_machine`
 /// are inverse, and equal machines print equally.
 std::string print_machine(const Machine&);
 
@@ -20,7 +20,7 @@ std::string machine_json(const Machine&);
 /// Checks everything that the rest of the compiler relies on: names, ranges, one vector unit for f32, flags
 /// that name features and nothing else.
 /// @param where  the file's name, for errors
-/// @throws Error with the line and the field; unknown fields are errors too
+/// @throws Error as parse_description, and for the description of another machine than a CPU
 Machine parse_machine(std::string_view text, const std::string& where);
 
 /// @throws Error, also where the file cannot be read

@@ -30,9 +30,8 @@ void check_ascending(const TomlFields& fields, std::string_view key, const std::
                                            entries[i].threads, entries[i - 1].threads));
 }
 
-bool is_level(const std::vector<MemoryLevel>& memory, const std::string& name) {
-    return std::any_of(memory.begin(), memory.end(),
-                       [&](const MemoryLevel& level) { return level.name == name; });
+bool is_level(const std::vector<std::string>& memory, const std::string& name) {
+    return std::find(memory.begin(), memory.end(), name) != memory.end();
 }
 
 void check_iterations(const TomlFields& fields, const std::map<std::string, int64_t>& sizes) {
@@ -44,7 +43,7 @@ void check_iterations(const TomlFields& fields, const std::map<std::string, int6
     }
 }
 
-MicroKernelTime read_micro_kernel(TomlFields fields, const std::vector<MemoryLevel>& memory) {
+MicroKernelTime read_micro_kernel(TomlFields fields, const std::vector<std::string>& memory) {
     MicroKernelTime time{.name = fields.text("name"),
                          .types = fields.named_texts("types"),
                          .parameters = fields.named_integers("parameters", 1, kMaxParameter),
@@ -74,7 +73,7 @@ std::vector<ReadBandwidth> read_bandwidths(TomlFields& level) {
     return entries;
 }
 
-std::vector<UnitPeak> read_peaks(TomlFields& unit, const std::vector<MemoryLevel>& memory) {
+std::vector<UnitPeak> read_peaks(TomlFields& unit, const std::vector<std::string>& memory) {
     std::vector<UnitPeak> peaks;
     if (!unit.has("peaks")) return peaks;
     std::set<std::string> seen;
@@ -124,7 +123,7 @@ std::vector<RankLink> read_rank_links(TomlFields& machine) {
     return entries;
 }
 
-std::vector<MicroKernelTime> read_micro_kernels(TomlFields& machine, const std::vector<MemoryLevel>& memory) {
+std::vector<MicroKernelTime> read_micro_kernels(TomlFields& machine, const std::vector<std::string>& memory) {
     std::vector<MicroKernelTime> times;
     if (!machine.has("micro_kernel")) return times;
     using Instance =

@@ -11,9 +11,9 @@ namespace tessera::machine {
 /// positive, entries distinct and in the order in which they are printed, levels those of the machine.
 /// @throws Error with the line and the field
 std::vector<ReadBandwidth> read_bandwidths(TomlFields& level);
-std::vector<UnitPeak> read_peaks(TomlFields& unit, const std::vector<MemoryLevel>& memory);
+std::vector<UnitPeak> read_peaks(TomlFields& unit, const std::vector<std::string>& memory);
 std::vector<BarrierCost> read_barriers(TomlFields& machine);
 std::vector<RankLink> read_rank_links(TomlFields& machine);
-std::vector<MicroKernelTime> read_micro_kernels(TomlFields& machine, const std::vector<MemoryLevel>& memory);
+std::vector<MicroKernelTime> read_micro_kernels(TomlFields& machine, const std::vector<std::string>& memory);
 
 }  // namespace tessera::machine

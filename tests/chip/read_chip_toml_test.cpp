@@ -126,14 +126,15 @@ TEST(ReadChipToml, LeavesOutWhatAChipDoesNotHave) {
 TEST(ReadChipToml, TheSimulatorReadsTheSameChip) {
     for (const char* text : {kGrid, kSwitch}) {
         const ChipDescription found = parse_chip_description(text, "c.toml");
-        Chip chip = read_chip(chip_json(found, "c.toml"), "c.json");
+        Chip chip = read_chip(chip_json(found.chip), "c.json");
         EXPECT_EQ(chip, found.chip);
     }
     std::string text = kSwitch;
     text.replace(text.find("\"all-to-all\""), 12, "\"torus\"\nshape = [2, 1, 2]");
     text.replace(text.find("[[hbm]]"), 7, "[[hbm]]\nat = [0]");
-    const ChipDescription cube = parse_chip_description(text, "c.toml");
-    EXPECT_THROW((void)chip_json(cube, "c.toml"), Error);
+    const machine::Description cube = machine::parse_description(text, "c.toml");
+    EXPECT_EQ(chip_description(cube, "c.toml").shape.size(), 3u);
+    EXPECT_THROW((void)simulated_chip(cube, "c.toml"), Error);
 }
 
 struct Fault {
@@ -157,7 +158,7 @@ const Fault kFaults[] = {
     {"no_cores", "cores = 6\n", "", "`cores`: is missing"},
     {"zero_cores", "cores = 6", "cores = 0", "c.toml:2: `cores`: is 0, expected 1 to 65536"},
     {"half_a_core", "cores = 6", "cores = 1.5", "c.toml:2: `cores`: is floating-point, expected integer"},
-    {"other_cores", "cores = 6", "cores = 7", "c.toml:17: `shape`: is 3 x 2, which are not 7 cores"},
+    {"other_cores", "cores = 6", "cores = 7", "c.toml:17: `shape`: is 3 x 2, and the level has 7 instances"},
     {"no_name", "name = \"grid\"", "name = \"\"", "c.toml:1: `name`: is empty"},
     {"clock_stands", "clock_hz = 2e9", "clock_hz = 0", "c.toml:3: `clock_hz`: is 0, expected 1 to"},
     {"clock_is_no_number", "clock_hz = 2e9", "clock_hz = nan", "c.toml:3: `clock_hz`: is nan, expected 1 to"},
@@ -166,7 +167,8 @@ const Fault kFaults[] = {
     {"no_sram", "bytes = 1000", "bytes = 0", "c.toml:6: `bytes`: is 0, expected 1 to"},
     {"all_reserved", "reserved_bytes = 100", "reserved_bytes = 1000",
      "c.toml:7: `reserved_bytes`: is 1000, expected less than the 1000 bytes that a core has"},
-    {"port_is_missing", "port_bytes_per_cycle = 16\n", "", "`port_bytes_per_cycle`: is missing"},
+    {"port_is_missing", "port_bytes_per_cycle = 16\n", "",
+     "`port_bytes_per_second`: is missing (or port_bytes_per_cycle)"},
     {"unknown_in_sram", "port_bytes_per_cycle = 16", "port_bytes_per_cycle = 16\nports = 2",
      "c.toml:9: `ports`: is not a known field"},
     {"sram_is_a_number", "[sram]", "sram = 5\n[other]", "c.toml:5: `sram`: is integer, expected table"},
@@ -177,17 +179,18 @@ const Fault kFaults[] = {
     {"block_of_texts", "block = [2, 4, 8]", "block = [\"2\", 4, 8]",
      "c.toml:11: `block`: holds string, expected integers"},
     {"slow_matrix", "flops_per_cycle = 64", "flops_per_cycle = 4",
-     "`matrix`: does 4 flops a cycle, fewer than the 8 of the vector unit"},
+     "`unit.matrix`: does 4 flops a cycle, fewer than the 8 of the vector unit"},
     {"no_vector", "[vector]\nflops_per_cycle = 8\nspecial_flops = 3\n", "", "`vector`: is missing"},
     {"free_specials", "special_flops = 3", "special_flops = 0.5",
      "c.toml:14: `special_flops`: is 0.5, expected 1 to"},
     {"unknown_topology", "\"mesh\"", "\"ring\"",
-     "c.toml:16: `topology`: is ring, expected all-to-all, mesh or torus"},
+     "c.toml:16: `topology`: is ring, expected shared, bus, all-to-all, mesh, torus or one-way torus"},
     {"switch_with_shape", "\"mesh\"", "\"all-to-all\"",
-     "c.toml:17: `shape`: is set, and an all-to-all network has none"},
+     "c.toml:17: `shape`: is set, and a network that is all-to-all has none"},
     {"no_shape", "shape = [3, 2]\n", "", "`shape`: is missing"},
     {"no_axes", "shape = [3, 2]", "shape = []", "c.toml:17: `shape`: has 0 axes, expected 1 to 8"},
-    {"huge_shape", "shape = [3, 2]", "shape = [65536, 65536, 65536, 65536, 65536]", "which are not 6 cores"},
+    {"huge_shape", "shape = [3, 2]", "shape = [65536, 65536, 65536, 65536, 65536]",
+     "and the level has 6 instances"},
     {"link_is_cut", "link_bytes_per_second = 4e9", "link_bytes_per_second = 0",
      "c.toml:18: `link_bytes_per_second`: is 0, expected 1 to"},
     {"link_is_infinite", "link_bytes_per_second = 4e9", "link_bytes_per_second = inf",
@@ -204,8 +207,8 @@ const Fault kFaults[] = {
     {"edge_and_cores", "edge = \"right\"", "edge = \"right\"\nat = [1]",
      "c.toml:23: `at`: is set, and so is `edge`"},
     {"core_beyond", "at = [0, 2]", "at = [0, 6]", "c.toml:26: `at`: holds 6, expected 0 to 5"},
-    {"core_twice", "at = [0, 2]", "at = [2, 2]", "c.toml:26: `at`: names core 2 twice"},
-    {"nowhere", "at = [0, 2]", "at = []", "c.toml:26: `at`: is [], expected the cores"},
+    {"core_twice", "at = [0, 2]", "at = [2, 2]", "c.toml:26: `at`: names 2 twice"},
+    {"nowhere", "at = [0, 2]", "at = []", "c.toml:26: `at`: is [], expected the instances"},
     {"narrow_ports", "port_bytes_per_second = 3e9", "port_bytes_per_second = 2e9",
      "c.toml:28: `port_bytes_per_second`: gives a module 6e+09 B/s through 2 ports that carry 4e+09 B/s "
      "together"},
@@ -227,8 +230,7 @@ INSTANTIATE_TEST_SUITE_P(Each, BadChip, ::testing::ValuesIn(kFaults),
 TEST(ReadChipToml, AnAllToAllNetworkHasNoPlaces) {
     std::string text = kSwitch;
     text.replace(text.find("[[hbm]]"), 7, "[[hbm]]\nat = [0]");
-    EXPECT_THAT(error_of(text),
-                HasSubstr("`at`: is set, and every core of an all-to-all network is as near"));
+    EXPECT_THAT(error_of(text), HasSubstr("`at`: is set, and every core is as near where there is no grid"));
 }
 
 TEST(ReadChipToml, ReadsTheChipsThatShip) {
@@ -237,7 +239,7 @@ TEST(ReadChipToml, ReadsTheChipsThatShip) {
     for (const auto& entry : fs::directory_iterator(folder)) {
         const ChipDescription found = read_chip_description(entry.path());
         EXPECT_EQ(found.chip.name, entry.path().stem().string());
-        EXPECT_EQ(read_chip(chip_json(found, "c.toml"), "c.json"), found.chip);
+        EXPECT_EQ(read_chip(chip_json(found.chip), "c.json"), found.chip);
         ++count;
     }
     EXPECT_GE(count, 3u);
@@ -248,6 +250,26 @@ TEST(ReadChipToml, ReadsTheChipsThatShip) {
     EXPECT_NEAR(pod.matrix->flops_per_cycle * clock * 1472 * chips, 1000e12, 2e12);
     EXPECT_NEAR(pod.vector.flops_per_cycle * clock * 1472 * chips, 31.2e12, 0.1e12);
     EXPECT_NEAR(pod.pod.bytes_per_cycle * clock * chips, 640e9, 1);
+}
+
+TEST(ReadChipToml, SaysWhatAnotherMachineLacks) {
+    const fs::path machines = fs::path(TESSERA_SOURCE_DIR) / "machines";
+    const auto refusal = [&](const char* file) {
+        try {
+            (void)read_chip_description(machines / file);
+        } catch (const Error& error) {
+            return std::string(error.what());
+        }
+        return std::string("accepted");
+    };
+    EXPECT_THAT(refusal("avx2.toml"), HasSubstr("avx2.toml: `clock_hz`: is missing, so this is no chip"));
+    EXPECT_THAT(refusal("clusters/nodes.toml"), HasSubstr("`clock_hz`: is missing"));
+    std::string text = kSwitch;
+    text.replace(text.find("\"all-to-all\""), 12, "\"one-way torus\"\nshape = [2, 2]");
+    text.replace(text.find("[[hbm]]"), 7, "[[hbm]]\nat = [0]");
+    EXPECT_THAT(error_of(text), HasSubstr("is one-way torus, for which nothing is planned"));
+    EXPECT_EQ(simulated_chip(machine::parse_description(text, "c.toml"), "c.toml").topology,
+              Topology::kOneWayTorus);
 }
 
 TEST(ReadChipToml, NamesAFileThatCannotBeRead) {

@@ -351,7 +351,7 @@ TEST_F(ChipPlanVerb, RefusesSpacesByName) {
     // A value that the chip refuses is an answer for its points.
     const ProcessResult bad = chip({"explore", write("s.toml", space("[sweep]\nsram.bytes = [0]\n"))});
     EXPECT_EQ(bad.exit_code, 0);
-    EXPECT_THAT(bad.output, HasSubstr("`bytes`: is 0, expected 1 to"));
+    EXPECT_THAT(bad.output, HasSubstr("`capacity_bytes`: is 0, expected 1 to"));
 }
 
 TEST_F(ChipPlanVerb, WrongUsageIsExitCodeTwo) {

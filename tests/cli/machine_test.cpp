@@ -70,6 +70,31 @@ TEST_F(MachineMeasuring, DescribesWithoutMeasuring) {
     EXPECT_TRUE(std::filesystem::is_empty(folder()));
 }
 
+TEST_F(MachineMeasuring, PrintsAnyDescriptionInTodaysFormat) {
+    const std::string root = TESSERA_SOURCE_DIR;
+    const ProcessResult older = tessera({root + "/tests/machine/older/chips/small-16.toml"});
+    EXPECT_EQ(older.exit_code, 0) << older.errors;
+    EXPECT_THAT(older.output, HasSubstr("[[level.module]]"));
+    EXPECT_EQ(tessera({root + "/machines/chips/small-16.toml"}).output, older.output);
+    const ProcessResult json = tessera({root + "/machines/clusters/nodes.toml", "--json"});
+    EXPECT_THAT(json.output, HasSubstr("\"topology\" : \"all-to-all\""));
+    const ProcessResult both = tessera({root + "/machines/avx2.toml", "--measure"});
+    EXPECT_EQ(both.exit_code, 2);
+    EXPECT_THAT(both.errors, HasSubstr("only this machine can be measured"));
+}
+
+// A file of the wrong kind is refused with what it lacks.
+TEST_F(MachineMeasuring, NothingIsCompiledForACluster) {
+    const std::string nodes = std::string(TESSERA_SOURCE_DIR) + "/machines/clusters/nodes.toml";
+    const std::string program = folder() / "program.ir";
+    std::ofstream(program) << kProgram;
+    const ProcessResult result =
+        tessera({program, "-o", folder() / "program.tsr", "--machine", nodes}, "compile");
+    EXPECT_NE(result.exit_code, 0);
+    EXPECT_THAT(result.errors, HasSubstr("nodes.toml: `isa`: is missing, so this is no machine that code can "
+                                         "be compiled for"));
+}
+
 TEST_F(MachineMeasuring, AQuickMeasurementIsPrintedAndNotKept) {
     const std::string file = folder() / "host.toml";
     // Code cannot be kept either, and is not needed afterwards.

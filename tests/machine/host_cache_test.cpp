@@ -64,6 +64,17 @@ TEST_F(HostCache, TheNameFollowsFromWhatTheProbeSees) {
     EXPECT_NE(host_cache_file(folder(), other), host_cache_file(folder(), probed_));
 }
 
+// The key follows from the printed form, which older versions had another of.
+TEST_F(HostCache, FindsWhatAnotherVersionKept) {
+    keep_host(folder(), probed_, measured_);
+    const fs::path file = host_cache_file(folder(), probed_);
+    fs::rename(file, file.parent_path() / "0123456789abcdef.toml");
+    EXPECT_EQ(cached_host(folder(), probed_), measured_);
+    Machine other = probed_;
+    other.cores += 1;
+    EXPECT_EQ(cached_host(folder(), other), std::nullopt);
+}
+
 TEST_F(HostCache, ADamagedOrForeignFileIsAsGoodAsNone) {
     keep_host(folder(), probed_, measured_);
     const fs::path file = host_cache_file(folder(), probed_);

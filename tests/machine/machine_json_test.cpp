@@ -93,7 +93,7 @@ TEST(MachineJson, HasTheFieldsOfAMeasuredMachine) {
     expect_same(machine);
     // And that is not because both lack it.
     EXPECT_EQ(json.at("name"), machine.name);
-    EXPECT_EQ(json.at("memory").back().at("read_bandwidth").at(1).at("threads"), 2);
+    EXPECT_EQ(json.at("level").front().at("read_bandwidth").at(1).at("threads"), 2);
     EXPECT_EQ(json.at("micro_kernel").at(1).at("work").at("loads"), 10);
     EXPECT_EQ(parse_machine(print_machine(machine), "printed"), machine);
 }

@@ -6,6 +6,7 @@
 
 #include "chip/partition/explore.h"
 #include "chip/read_chip_toml.h"
+#include "machine/older_formats.h"
 #include "support/error.h"
 
 namespace tessera::partition {
@@ -39,9 +40,20 @@ void add_swept(const toml::table& table, const std::vector<std::string>& path, c
     }
 }
 
+/// The entry of this name; null if there is none.
+toml::node* entry_of(toml::array& array, const std::string& name) {
+    for (toml::node& each : array)
+        if (const toml::table* table = each.as_table())
+            if (table->get_as<std::string>("name") && *table->get_as<std::string>("name") == name)
+                return &each;
+    return nullptr;
+}
+
 bool set_field(toml::node& node, const std::vector<std::string>& path, size_t depth,
                const toml::node& value) {
     if (toml::array* array = node.as_array()) {
+        if (toml::node* entry = entry_of(*array, path[depth]))
+            return depth + 1 < path.size() && set_field(*entry, path, depth + 1, value);
         bool is_set = !array->empty();
         for (toml::node& each : *array) is_set = set_field(each, path, depth, value) && is_set;
         return is_set;
@@ -164,7 +176,9 @@ void check_fields(const ExploreSpace& space, const std::string& where) {
 }  // namespace
 
 bool set_chip_field(toml::node& chip, const SweptField& field, size_t value) {
-    return set_field(chip, field.path, 0, field.values[value]);
+    const toml::node& wanted = field.values[value];
+    return set_field(chip, field.path, 0, wanted) ||
+           set_field(chip, machine::renamed_chip_field(field.path), 0, wanted);
 }
 
 size_t ExploreSpace::points() const {

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "distribution/placement.h"
-#include "machine/machine.h"
+#include "machine/description.h"
 
 namespace tessera::spmd {
 
-/// Nested devices as data (docs/distribution.md, "Models"): what one does in a second, and what lies between
-/// them.
+/// Nested devices as a search for distributions needs them (docs/distribution.md, "Models"): what one does in
+/// a second, and what lies between them. A view of machine::Description.
 struct Cluster {
     std::string name;
     std::vector<std::string> levels;  ///< names, the outermost first
@@ -23,7 +23,10 @@ struct Cluster {
     bool operator==(const Cluster&) const = default;
 };
 
-/// Reads a description in TOML. @throws Error naming the line and the field.
+/// @param where the file's name. @throws Error naming what the description lacks
+Cluster cluster_of(const machine::Description& description, const std::string& where);
+
+/// The same of a text. @throws Error also as machine::parse_description
 Cluster parse_cluster(std::string_view text, const std::string& where);
 
 /// The ranks of a program on one machine: the link that was measured between so many, or 1 us and 5 GB/s.

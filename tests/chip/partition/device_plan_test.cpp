@@ -46,7 +46,7 @@ ProgramRun run(const ChipTables& tables, const chip::Schedule& schedule,
                const chip::ChipDescription& description) {
     const std::string text =
         device_program_json(device_program(tables, schedule, description, "test"), description.chip);
-    const std::string chip_text = chip::chip_json(description, "test.toml");
+    const std::string chip_text = chip::chip_json(description.chip);
     const chip::Chip chip = chip::read_chip(chip_text, "test.json");
     ProgramRun result{.program = chip::read_device_program(text, "program.json", chip)};
     const chip::Network network(chip);

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "machine/description_text.h"
 #include "support/error.h"
 
 namespace tessera::spmd {
@@ -64,6 +65,35 @@ TEST(ClusterFile, IsRefusedWithTheField) {
                            "[[level]]\nname = \"x\"\ncount = 2\nlatency_seconds = 0\n"),
                 HasSubstr("innermost"));
     EXPECT_EQ(problem_of("memory_bytes = 1000\n", ""), "");
+}
+
+std::string refusal(const std::string& file) {
+    const std::string path = std::string(TESSERA_SOURCE_DIR) + "/machines/" + file;
+    try {
+        (void)cluster_of(machine::read_description(path), "c.toml");
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "accepted";
+}
+
+TEST(ClusterFile, SaysWhatAnotherMachineLacks) {
+    EXPECT_EQ(refusal("clusters/nodes.toml"), "accepted");
+    EXPECT_EQ(
+        refusal("avx512.toml"),
+        "c.toml: `level.L2`: has 8 instances and no `links` with a rate and a latency (messages between "
+        "devices need both (docs/distribution.md))");
+    EXPECT_THAT(refusal("generic-x86-64.toml"), HasSubstr("has 0 levels of several devices"));
+    EXPECT_THAT(refusal("chips/small-16.toml"), HasSubstr("`level.chip`: has modules with ports"));
+}
+
+TEST(ClusterFile, OneMemoryMayLieAroundAllDevices) {
+    std::string text = kTwo;
+    text.replace(text.find("bytes_per_second = 4e9"), 22, "bytes_per_second = 4e9\nshares_memory = true");
+    const Cluster cluster = parse_cluster(text, "c.toml");
+    EXPECT_EQ(cluster.memory, 1000);
+    EXPECT_EQ(cluster.placement.rank(), 2u);
+    EXPECT_EQ(cluster.placement.domains(), 1);
 }
 
 }  // namespace
