@@ -122,15 +122,18 @@ std::vector<std::string> flags_for(const Compiler& compiler, const ToolchainOpti
     return flags;
 }
 
+std::string content_of(const fs::path& header) {
+    auto content = read_file(header);
+    if (!content) throw Error(header.string(), "", "cannot be read");
+    return *std::move(content);
+}
+
 std::string digest_of(const Compiler& compiler, const ToolchainOptions& options, Language language) {
     Hasher hasher;
     hasher.field(compiler.program.string()).field(compiler.version);
     for (const std::string& flag : flags_for(compiler, options, language)) hasher.field(flag);
-    for (const fs::path& header : ntt_headers(options.include_directory)) {
-        const auto content = read_file(header);
-        if (!content) throw Error(header.string(), "", "cannot be read");
-        hasher.field(fs::relative(header, options.include_directory).string()).field(*content);
-    }
+    for (const fs::path& header : ntt_headers(options.include_directory))
+        hasher.field(fs::relative(header, options.include_directory).string()).field(content_of(header));
     return hasher.hex();
 }
 
@@ -203,8 +206,12 @@ std::string toolchain_digest(const ToolchainOptions& options) {
 
 SharedObject compile_shared_object(const Code& code, const ToolchainOptions& options) {
     const Compiler compiler = compiler_for(options);
-    const std::string key =
-        Hasher().field(code.text).field(digest_of(compiler, options, code.language)).hex();
+    // How code is called does not count in what was measured, but in what was compiled.
+    const std::string key = Hasher()
+                                .field(code.text)
+                                .field(digest_of(compiler, options, code.language))
+                                .field(content_of(options.include_directory / "tessera" / "step.h"))
+                                .hex();
     // A path that begins with - or @ would be an option of the compiler.
     const fs::path folder = fs::absolute(options.cache_directory);
     create_folders(folder);
