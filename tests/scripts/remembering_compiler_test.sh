@@ -38,8 +38,13 @@ echo 'inline int one() { return 3; }' >include/tessera/ntt/ntt.h
 model second/d
 expect_runs 4 "another header"
 if cmp -s first/a.so second/d.so; then echo "FAILED: another header, the same code" >&2; exit 1; fi
+echo 'struct TesseraStep;' >include/tessera/step.h
+model second/d
+expect_runs 5 "another interface"
+(PATH=$compiler:$PATH && model second/d -O2)
+expect_runs 6 "twice in PATH"
 echo 'int broken(' >first/tessera.cpp
-for runs in 5 6; do
+for runs in 7 8; do
     if model first/e 2>errors; then echo "FAILED: compiled what is broken" >&2; exit 1; fi
     grep -q 'error: ' errors
     expect_runs $runs "what does not compile"
@@ -47,7 +52,7 @@ done
 echo 'int main() {}' >main.cpp
 c++ -o main main.cpp
 c++ -o main main.cpp
-expect_runs 8 "what is no model"
+expect_runs 10 "what is no model"
 TESSERA_TEST_CODE=/proc/no model second/d
-expect_runs 9 "no folder to keep it in"
+expect_runs 11 "no folder to keep it in"
 echo passed
