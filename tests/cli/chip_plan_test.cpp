@@ -141,7 +141,7 @@ TEST_F(ChipPlanVerb, WritesTablesThatScheduleReads) {
         ASSERT_NE(at, std::string::npos) << from;
         text.replace(at, from.size(), to);
     };
-    replace("topology = \"mesh\"\nshape = [4, 4]", "topology = \"all-to-all\"");
+    replace("topology = \"mesh\", shape = [4, 4]", "topology = \"all-to-all\"");
     replace("edge = \"left\"\n", "");
     replace("edge = \"right\"\n", "");
     const std::string chip_file = write("switch.toml", text);
@@ -154,7 +154,7 @@ TEST_F(ChipPlanVerb, WritesTablesThatScheduleReads) {
     EXPECT_NEAR(total, again, 1e-3 * total);
     const ProcessResult grid = plan({"--tables", path("g.json")});
     EXPECT_EQ(grid.exit_code, 1);
-    EXPECT_THAT(grid.errors, HasSubstr("`network.topology`: is a grid, and tables have one rate"));
+    EXPECT_THAT(grid.errors, HasSubstr("`topology`: is a grid, and tables have one rate"));
 }
 
 TEST_F(ChipPlanVerb, WritesADeviceProgramThatTheSimulatorRuns) {
