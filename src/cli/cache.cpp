@@ -81,7 +81,7 @@ std::string shown_time(int64_t nanoseconds, const char* format,
     return text;
 }
 
-/// What was compiled; a file that no longer opens is listed too, since it takes space.
+/// The name of the compiled model. A file that no longer opens is listed too, since it takes space.
 std::string contents_of(const KeptModel& model) {
     try {
         const runtime::Artefact artefact = runtime::Artefact::open(model.file);

@@ -10,7 +10,7 @@
 namespace tessera::cli {
 namespace {
 
-/// What passes do together, and the first of them; those before it are reading.
+/// A step of several passes, by the first one. All passes before the second step are reading.
 struct Step {
     std::string_view first_pass;
     std::string_view what;

@@ -14,7 +14,7 @@ namespace tessera::cli {
 /// This machine as it was measured and kept, else as it can be known without measuring. Never measures.
 machine::Machine host_machine(const Environment& environment);
 
-/// Whether the rates of `measured` are of the kernels and the compiler that are here now.
+/// True if the rates of `measured` are of the kernels and the compiler that are here now.
 /// @throws Error where there is no C++ compiler
 bool is_up_to_date(const machine::Machine& measured, const Environment& environment);
 

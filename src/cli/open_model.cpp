@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Of models whose compilation takes more than a minute or so, in bytes of their files.
+/// Bytes of a model's files from which on it takes more than a minute or so to compile.
 constexpr uintmax_t kLargeModel = uintmax_t{1} << 30;
 
 uintmax_t bytes_of(const fs::path& model) {

@@ -21,7 +21,7 @@ struct ModelParts {
     std::vector<std::string> warnings;  ///< for whoever compiles or runs it
 };
 
-/// Whether the artefact and the dumps can be written: asked before the work for them starts.
+/// Checks that the artefact and the dumps can be written, before the work for them starts.
 /// @throws Error where they cannot
 void check_outputs(const std::filesystem::path& out, const CompileOptions& options);
 

@@ -16,7 +16,7 @@
 namespace tessera::compiler {
 namespace {
 
-// Of a core that nobody has measured.
+// Assumed for a core that was not measured.
 constexpr double kUnmeasuredBytesPerSecond = 16e9;
 constexpr double kUnmeasuredOperations = 64e9;
 constexpr int64_t kPageSlots = 16;

@@ -54,7 +54,7 @@ Graph rewritten(const Graph& graph, const CompileOptions& options, std::optional
     return std::move(result.graph);
 }
 
-/// What a parser of plans makes of a file.
+/// Parses a file with a parser that knows the micro-kernels.
 template <typename Parse>
 auto read(const std::filesystem::path& path, Parse parse) {
     const MappedFile file = MappedFile::open(path);

@@ -11,7 +11,7 @@
 // lie a power of two apart share the sets of a cache, and atom by atom every line would be evicted before its
 // next atom is wanted.
 //
-// Where an atom is no whole number of bytes, elements become bytes before, and a stream of bits again behind.
+// If an atom is no whole number of bytes, elements become bytes first, and a stream of bits again at the end.
 
 #include "compiler/layout_copy.h"
 

@@ -30,7 +30,7 @@ void expect_array(const Value& value, const std::string& where) {
                     "arrays are row-major; the plan chooses how constants and states are stored");
 }
 
-/// What a call hands over can be checked before it; what the code computes could lead it anywhere.
+/// Indices that a call hands over can be checked before it runs; computed ones could lead anywhere.
 void expect_known_indices(const Graph& graph, const Block& block, const Node& node,
                           const std::string& where) {
     const Definition* definition = node.definition();

@@ -33,12 +33,12 @@ public:
 
     /// Pieces on the busiest link where every core of a box sends one to each of the first `receivers`.
     double exchanged(const Spread& box, int64_t receivers) const;
-    /// Of what each core of a box has an even part, and all need: the part of it on the busiest link along
-    /// each axis.
+    /// Each core of a box has an even part of something that all need: the part of the whole on the busiest
+    /// link along each axis.
     std::vector<double> gathered(const Spread& box) const;
-    /// The same of what each core sends to the next one of its box.
+    /// The same for what each core sends to the next one of its box.
     std::vector<double> to_next(const Spread& box) const;
-    /// Of what the ports of the HBM deliver, all of them equally: the part on the busiest link, ports
+    /// The part of what the ports of the HBM deliver, all of them equally, on the busiest link, ports
     /// included. Each piece is for the cores at some place modulo `strides` of the box.
     double delivered(const Spread& box, const Spread& strides) const;
 
@@ -51,7 +51,7 @@ private:
 
     const chip::ChipDescription& chip_;
     int64_t hbm_hops_ = 0;
-    /// Of a grid of one or two axes: the part of all ports at each row of it, and at each place of a row.
+    /// The part of all ports at each row of a grid of one or two axes, and at each place of a row.
     std::vector<double> ports_of_row_;
     std::vector<std::vector<double>> ports_in_row_;
     double busiest_port_ = 0;
