@@ -58,7 +58,7 @@ public:
     Evaluation operator()(const lowering::TiledKernel& kernel, std::span<const int> leaves,
                           const std::vector<bool>& is_tile);
 
-    /// Of a kernel of a plan, perhaps divided between the workers.
+    /// The same for a kernel of a plan, perhaps divided between the workers.
     Evaluation operator()(const plan::Nest& nest, const std::vector<bool>& is_tile);
     /// The same at each point.
     std::vector<Evaluation> at_points(const plan::Nest& nest, const std::vector<bool>& is_tile);
@@ -70,7 +70,7 @@ public:
         std::vector<int> leaves;
     };
     Numbered numbered(const plan::Nest& nest, const std::vector<bool>& is_tile);
-    /// What a kernel touches of a storage outside of its tiles, at the first point: undivided.
+    /// The part of a storage outside of its tiles that a kernel, undivided, touches at the first point.
     struct Touched {
         ValueId storage;
         double bytes = 0;
@@ -109,7 +109,7 @@ public:
     /// a predicate of its reader alone to be computed whole: merges that save by that may be left out.
     double least_seconds(std::span<const Least* const> operators) const;
 
-    /// One barrier takes so long, by the weights of the points. Published models have none.
+    /// Seconds of one barrier, by the weights of the points. Published models have none.
     double barrier_seconds() const;
     /// The price, by a published model, is that of all workers, and not of the one with most work.
     bool is_of_all_workers() const {
@@ -144,7 +144,7 @@ private:
         std::vector<std::pair<int, int64_t>> lanes =
             {};  ///< iterators of packed axes, with the lanes of each
 
-        /// Of the largest access, with these extents of the iterators.
+        /// Bytes of the largest access, with these extents of the iterators.
         double bytes(std::span<const int64_t> extents) const;
         /// How often its lines are read in tiles of these extents, which are perhaps less than the lanes.
         double lines_read(std::span<const int64_t> extents) const;

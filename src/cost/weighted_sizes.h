@@ -17,7 +17,7 @@ struct WeightedSizes {
     std::map<std::string, int64_t> symbols;
 };
 
-/// Whether the point lies within the specialisation's bounds.
+/// True if the point lies within the specialisation's bounds.
 bool holds(const plan::SpecialisationPlan& specialisation, const Point& point);
 
 /// The point of greatest weight within the specialisation's bounds, even if another specialisation runs

@@ -9,7 +9,7 @@
 
 namespace tessera::nests {
 
-/// What a buffer is for.
+/// The use of a buffer.
 enum class BufferRole : uint8_t {
     kRead,     ///< holds a part of an outside tensor
     kKept,     ///< holds a part of a result that only the nest reads
@@ -44,7 +44,7 @@ public:
     /// this unit has stored before comes back.
     void make(int box, bool begins);
     void end_unit();
-    /// Whether all of this box lies in the one that is held.
+    /// True if all of this box lies in the one that is held.
     bool holds(const Box& box) const;
 
     const Transfers& loads() const { return loads_; }
