@@ -9,7 +9,7 @@
 /// The ways in which an operator can be distributed: SBP signatures over all levels.
 namespace tessera::distribution {
 
-/// What one level makes of an operator.
+/// The way in which one level distributes an operator.
 struct LevelChoice {
     enum class Kind : uint8_t {
         kBroadcast,  ///< all devices of a group do the same

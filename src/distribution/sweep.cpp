@@ -32,7 +32,7 @@ struct Origin {
     int32_t choice;
 };
 
-/// What one form of one tensor makes of one state of its value.
+/// The state of a value after one form of one of its tensors is decided.
 struct Step {
     uint64_t key = 0;
     std::vector<double> bounds;  ///< of the value for each cut, asked when they are needed
@@ -77,7 +77,7 @@ private:
         return graph_.operators[static_cast<size_t>(order_[step])];
     }
 
-    // What operators and values of which nothing is decided after the step cost at least.
+    // Lower bounds, by cut, on the price of the operators and values that are still undecided after the step.
     std::vector<double> bounds_of_rest(int step) const {
         std::vector<double> bounds(cuts_.size(), 0);
         for (size_t c = 0; c < cuts_.size(); ++c) {
@@ -104,7 +104,7 @@ private:
         std::vector<size_t> choices;  ///< that no relaxation has taken out
         std::vector<double> rest;     ///< bounds_of_rest
         std::vector<int> untouched;   ///< positions of open values that the operator does not touch
-        /// Of each value that is open afterwards: its position before, or the tensor that it is.
+        /// The origin of a value that is open afterwards: its position before, or the tensor that it is.
         struct Source {
             int position = -1;
             int tensor = -1;
@@ -114,7 +114,7 @@ private:
         std::vector<bool> ends;   ///< whether all is decided of the tensor's value
         std::vector<std::vector<FormId>> forms;   ///< of each tensor the different ones among the choices
         std::vector<std::vector<int>> positions;  ///< of each tensor and choice the position in `forms`
-        /// For each tensor and each state of its value what the forms make of it.
+        /// For each tensor and each state of its value the step of each form.
         std::vector<std::unordered_map<uint64_t, std::vector<Step>>> steps;
     };
 
@@ -213,7 +213,7 @@ private:
             for (size_t t = 0; t < op.values.size(); ++t)
                 steps[t] = &(*of_tensor[t])[static_cast<size_t>(made.positions[t][x])];
             if (std::ranges::any_of(steps, [](const Step* each) { return each->is_too_large; })) {
-                // What the beginning costs bounds the loss.
+                // The price of the beginning bounds the loss.
                 for (const Label& label : state.labels)
                     result_.lost = std::min(result_.lost, rank(label.price, state.bounds));
                 continue;

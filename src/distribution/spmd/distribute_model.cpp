@@ -13,7 +13,7 @@ namespace {
 using distribution::Form;
 using distribution::Status;
 
-/// Whether a is the better answer.
+/// True if a is the better answer.
 bool is_better(const distribution::Distribution& a, const distribution::Distribution& b) {
     if (a.has_plan() != b.has_plan()) return a.has_plan();
     if (a.has_plan()) return a.plan.seconds < b.plan.seconds;

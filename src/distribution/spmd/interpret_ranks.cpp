@@ -38,7 +38,7 @@ void for_each_element(std::span<const int64_t> shape, std::span<const Range> ran
     }
 }
 
-/// Where the devices meet. The last to come exchanges for all.
+/// The meetings of the devices. The last one to come exchanges for all.
 class Meeting {
 public:
     Meeting(const Graph& graph, const ModelDistribution& plan, const std::map<std::string, int64_t>& symbols)

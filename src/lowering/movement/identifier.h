@@ -11,7 +11,7 @@ std::string value_identifier(const std::string& name);
 std::string symbol_identifier(const std::string& name);
 std::string iterator_identifier(const std::string& name);
 
-/// Whether a name may be part of an identifier, as the names of specialisations are.
+/// True if a name may be part of an identifier, as the names of specialisations are.
 bool is_part_of_identifier(const std::string& name);
 
 }  // namespace tessera::movement

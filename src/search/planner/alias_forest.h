@@ -21,7 +21,7 @@ public:
     }
     /// The value whose storage this one uses; nothing if it stands for itself, by way of others.
     std::optional<ValueId> base(ValueId value) const;
-    /// Whether a value is this one, or made from its storage later: a view or a replacement of it.
+    /// True if a value is this one, or made from its storage later: a view or a replacement of it.
     bool comes_from(ValueId value, ValueId ancestor) const;
 
 private:

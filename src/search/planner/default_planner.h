@@ -54,8 +54,8 @@ struct PlannerOptions {
     /// Size of all constants in all repetitions. For costs, they lie in the innermost level that holds them
     /// from one step to the next.
     int64_t constant_bytes = std::numeric_limits<int64_t>::max();
-    /// Of a block of up to fifty operators in one specialisation that the schedule search evaluates; twice as
-    /// many for one of up to a hundred, and so on.
+    /// Structures that the schedule search evaluates for a block of up to fifty operators, for each
+    /// specialisation; twice as many for one of up to a hundred, and so on.
     int64_t structures = 2000;
     schedule::KernelLimits limits = {};           ///< of the kernels that the search makes
     size_t alternatives = 0;                      ///< the best ones that `alternatives` gives

@@ -57,7 +57,7 @@ private:
         return {static_cast<int>(graph_.values.size()) - 1};
     }
 
-    /// What a copy makes is an activation.
+    /// Gives the value the rounding of an activation.
     void make_activation(ValueId value) {
         TensorType& type = graph_.values[static_cast<size_t>(value.index)].type;
         if (!is_integer(type.element) && bits(type.element) < 32) type.rounding = Rounding::kWeights;
@@ -161,7 +161,7 @@ private:
 
     // what blocks carry in
 
-    /// Whether somebody but `block` reads the value when the block has begun, or keeps it.
+    /// True if somebody but `block` reads the value when the block has begun, or keeps it.
     bool is_needed_beside(const Block& block, ValueId value) const {
         if (is_output(value)) return true;
         bool is_behind = false;
@@ -199,7 +199,7 @@ private:
 
     // reads and updates
 
-    /// Whether the operator may overwrite what it updates, apart from what reads that in its own block.
+    /// True if the operator may overwrite what it updates, apart from what reads that in its own block.
     bool may_overwrite(const Block& block, const Node& update) const {
         const ValueId previous = *update.previous;
         for (const StateUpdate& state : block.states)
