@@ -140,7 +140,7 @@ bool Draft::add(const std::string& text, const std::vector<ValueId>& operands, s
     return true;
 }
 
-/// Where the last node needs nothing of the one before: so states are read before and behind their updates.
+/// Exchanges them if the last needs nothing of the other: states are read before and behind their updates.
 void Draft::exchange_last_nodes() {
     std::vector<Node>& nodes = program.graph.blocks.front().nodes;
     if (nodes.size() < 2) return;

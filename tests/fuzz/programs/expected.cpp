@@ -37,7 +37,7 @@ double tolerance_of(ElementType type) {
     return type == ElementType::kBF16 ? 8e-3 : 3e-6;
 }
 
-/// Whether an expression computes in integers alone, and whether it rounds.
+/// The arithmetic of an expression: in integers alone or not, with rounding or without.
 struct Arithmetic {
     bool is_whole;
     bool rounds;
