@@ -66,7 +66,7 @@ std::optional<uint64_t> parse_size(std::string_view text) {
         unit.remove_prefix(1);
         if (!unit.empty() && unit != "iB" && unit != "B") return std::nullopt;
     }
-    // Beyond this no file system goes, and the number would not fit.
+    // No file system is larger, and the number would not fit.
     constexpr double kMost = 0x1p60;
     return value * factor <= kMost ? std::optional(static_cast<uint64_t>(value * factor)) : std::nullopt;
 }

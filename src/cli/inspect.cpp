@@ -141,7 +141,7 @@ void print_operators(const runtime::Artefact& artefact) {
     }
 }
 
-/// Refused before anything is searched for.
+/// Checks the name before any search starts.
 CLI::Validator page_extension() {
     return CLI::Validator(
         [](const std::string& file) {

@@ -35,7 +35,7 @@ class CostModel {
 public:
     explicit CostModel(const machine::Machine& machine);
 
-    /// With the typical rates where it was not measured.
+    /// The machine, with typical rates if it was not measured.
     const machine::Machine& machine() const { return machine_; }
     bool is_measured() const { return is_measured_; }
     class PricedLeaf;

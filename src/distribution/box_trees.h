@@ -42,7 +42,7 @@ public:
 
     SetId intern(std::vector<FormId> ascending);
     SetId with(SetId set, FormId form);
-    /// Ascending. The references last.
+    /// Ascending. References stay valid.
     const std::vector<FormId>& operator[](SetId set) const { return sets_[static_cast<size_t>(set)].forms; }
     /// Its subsets: bit i of the position stands for the i-th form.
     const std::vector<SetId>& subsets(SetId set);

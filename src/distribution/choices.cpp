@@ -176,7 +176,7 @@ private:
     Choices found_;
 };
 
-// Those that are true with the same forms at all sizes; their times add up.
+// The choices that are true with the same forms at all sizes; their times add up.
 Choices choices_at_points(const Problem& problem, const Operator& op, Choices found) {
     for (auto& [key, choice] : found) choice.seconds = 0;
     for (const OperatorAt& point : op.points) {

@@ -116,7 +116,7 @@ private:
         return weighed;
     }
 
-    // The plan in which all devices do the same, which there is unless the choices are restricted.
+    // The plan in which all devices do the same. It exists unless the choices are restricted.
     void broadcast_all(Answer& answer, std::vector<BoxTrees>& trees) {
         const Form whole(problem_.placement.rank(), broadcast());
         for (const std::vector<Choice>& choices : choices_) {

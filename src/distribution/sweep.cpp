@@ -7,9 +7,9 @@
 
 #include "distribution/sweep_layer.h"
 
-// After each step, beginnings of plans that leave the same state are one: the state is, of each value that
-// decided and undecided operators share, the form in which it is made and the set of forms that are asked
-// for. Of its prices the best counts, or the front of (seconds, memory).
+// After each step, beginnings of plans that leave the same state are merged. The state holds, for each value
+// that decided and undecided operators share, the form in which it is made and the set of forms that are
+// asked for. The best of its prices counts, or the front of (seconds, memory).
 //
 //   step 1   up        H: made S(1), asked {}
 //   step 2   activate  G: made S(1), asked {}          H has ended: its boxes are priced
@@ -23,7 +23,7 @@ namespace {
 
 // Trees for more forms of one value cost too much; plans with so many are given up, with their bound.
 constexpr size_t kMostForms = 9;
-// Labels of one state are sorted out when there are so many more.
+// The labels of one state are pruned when there are more.
 constexpr size_t kMostUnsorted = 64;
 constexpr double kNotAsked = std::numeric_limits<double>::quiet_NaN();
 
@@ -223,7 +223,7 @@ private:
         }
     }
 
-    // The beginnings with one more choice that no cut takes, into found_, and their bounds_.
+    // Puts the beginnings with one more choice that no cut removes into found_, their bounds into bounds_.
     void extend(const Decision& made, const SweepState& state, size_t x, const std::vector<double>& base,
                 const std::vector<Step*>& steps) {
         found_.clear();
@@ -311,7 +311,7 @@ private:
         return value;
     }
 
-    // Drops what is too much, and writes down where the others come from.
+    // Drops the labels beyond the width, and notes the origins of the others.
     void settle(Layer& layer) {
         std::vector<double> ranks;
         for (SweepState& state : layer.states) {

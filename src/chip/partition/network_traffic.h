@@ -11,8 +11,8 @@ namespace tessera::partition {
 /// Cores along each axis of a grid, a box of it. An all-to-all chip has one axis.
 using Spread = std::vector<int64_t>;
 
-/// Links that data passes, and what the busiest of them carries, in closed form: data of a grid goes along
-/// one axis after the other, the last one first, as in chip::Network.
+/// Links that data passes, and the load of the busiest one, in closed form. On a grid data goes along one
+/// axis after the other, the last one first, as in chip::Network.
 class NetworkTraffic {
 public:
     /// @pre the chip outlives this
@@ -26,9 +26,9 @@ public:
 
     /// Links between the two cores of a box that are farthest apart.
     int64_t hops(const Spread& box) const;
-    /// On the longest way of a part that the cores of a box pass on to the next one, in rings of `steps`.
+    /// Links on the longest way of a part that cores of a box pass on to the next one, in rings of `steps`.
     int64_t ring_hops(const Spread& box, int64_t steps) const;
-    /// From the nearest port of the HBM to the core that is farthest from all, the port included.
+    /// Links from the nearest port of the HBM to the core that is farthest from all ports, the port included.
     int64_t hbm_hops() const { return hbm_hops_; }
 
     /// Pieces on the busiest link where every core of a box sends one to each of the first `receivers`.

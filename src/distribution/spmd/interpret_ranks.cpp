@@ -143,7 +143,7 @@ private:
             });
         }
         for (const size_t rank : group) {
-            // A slice needs nobody else, whose copies are the same only where a program is right.
+            // A slice needs the rank's own copy alone: others have equal ones only if the program is right.
             const auto ranges = held_ranges(type, each.to, placement_, devices_[rank], symbols_);
             made_[rank] = {{}, {}};
             for (const Range& range : ranges) made_[rank].shape.push_back(range.size());

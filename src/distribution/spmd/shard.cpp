@@ -89,7 +89,7 @@ private:
     ValueId form_of(int value, const Form& form) {
         const ValuePlace place = place_of(value);
         if (place.block >= 0 && form == *problem_value(value).given) {
-            // Carried: the same tensor as that which the block before leaves.
+            // A carried value is the same tensor that the block before leaves.
             const auto before = model_.numbers.find({place.value.index, -1});
             if (before != model_.numbers.end()) value = before->second;
         }

@@ -40,8 +40,8 @@ public:
     void begin_unit();
     /// Reads this box: loads it unless it is held.
     void read(int box);
-    /// Makes this box, and `begins` its reduction or goes on with it: what is held before is stored, what
-    /// this unit has stored before comes back.
+    /// Makes this box, and `begins` its reduction or goes on with it. Stores the box that was held, and
+    /// reloads this one if its reduction goes on and this unit has stored it before.
     void make(int box, bool begins);
     void end_unit();
     /// True if all of this box lies in the one that is held.

@@ -234,7 +234,7 @@ private:
         return nest;
     }
 
-    /// Folds and products with the registers that take least time, one leaf after the other.
+    /// Gives folds and products the registers that take least time, one leaf after the other.
     void choose_registers(const Block& block, cost::PricedBlock& priced, plan::Nest& whole, plan::Nest& part,
                           cost::Evaluation& cost) const {
         if (!cost.why_infinite.empty()) return;

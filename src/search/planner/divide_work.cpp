@@ -1,7 +1,7 @@
-// The kernels in the order of execution; for each its options (division_options.h), with or without a barrier
-// before it; the cheapest sequence by beam search. A state consists of the accesses since the last barrier
-// and of the storages that each worker has a copy of, as far as later kernels touch them; the cheaper one of
-// equal states goes on.
+// A beam search for the cheapest sequence of decisions: kernels in the order of execution, each with one of
+// its options (division_options.h), with or without a barrier before it. A state consists of the accesses
+// since the last barrier and of the storages that each worker has a copy of, as far as later kernels touch
+// them; the cheaper one of equal states goes on.
 //
 //   norm      by every worker, into copies        2 D iterations, no barrier
 //   q, k, v   each its heads                      their products / workers
@@ -13,8 +13,8 @@
 // If heads are few, an option of the attention is two kernels with a barrier between them: each folds a part
 // of the cache, then all combine.
 //
-// No kernel is known by name: that heads stay with their worker from the projection to the attention is
-// cheaper than a barrier, where they divide evenly enough.
+// No kernel is known by name: heads stay with their worker from the projection to the attention because that
+// is cheaper than a barrier, if they divide evenly enough.
 #include "search/planner/divide_work.h"
 
 #include <algorithm>

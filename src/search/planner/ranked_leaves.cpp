@@ -53,7 +53,7 @@ bool dominates(const cost::LonePrice& a, const cost::LonePrice& b) {
            is_faster(a.at_points, b.at_points, kFasterSomewhere, 1) || waits_less(a, b);
 }
 
-/// Candidates of about the same time in all: one after the other the first that none of the others dominates.
+/// Appends candidates of about the same time in all: again and again the first that no other one dominates.
 void append_by_preference(std::vector<TimedLeaf> alike, std::vector<plan::Leaf>& out) {
     while (!alike.empty()) {
         auto next = std::find_if(alike.begin(), alike.end(), [&](const TimedLeaf& timed) {
