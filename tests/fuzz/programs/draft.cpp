@@ -59,7 +59,7 @@ bool Draft::is_useful(const TensorData& data, ElementType type) const {
 
 namespace {
 
-/// An integer of NaN is nothing that the notation defines: such casts see finite numbers alone.
+/// The notation does not define the integer of NaN: such casts see finite numbers alone.
 bool casts_to_integers(const Definition& definition) {
     bool found = false;
     for (const ExprPtr& root : read_roots(definition))

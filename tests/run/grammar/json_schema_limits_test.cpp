@@ -6,7 +6,7 @@
 #include "run/grammar/accepts.h"
 #include "run/grammar/schema_automaton.h"
 
-// How large a schema and what is made of it may be.
+// Limits on the size of a schema, and of what is made of it.
 namespace tessera::grammar {
 namespace {
 
