@@ -18,7 +18,7 @@ struct ModelParts {
     std::optional<runtime::Manifest::Text> text;
     std::vector<runtime::NamedFile> tokenizer;
     std::string where;                  ///< the file or folder, for errors
-    std::vector<std::string> warnings;  ///< for whoever compiles or runs it
+    std::vector<std::string> warnings;  ///< for users that compile or run it
 };
 
 /// Checks that the artefact and the dumps can be written, before the work for them starts.

@@ -1,7 +1,7 @@
 // A layout is a nest of loops over its physical axes, in the order of storage; each loop moves the source by
-// its divisor times the stride of its axis. What lies together in both forms is copied as one atom: the last
-// loop if it runs along the rows, with any loops that continue it. With `lanes <0:16, 1:4>` and elements of
-// four bits an atom has two bytes, and no element is taken out of its byte:
+// its divisor times the stride of its axis. Elements that lie together in both forms are copied as one atom:
+// the last loop if it runs along the rows, with any loops that continue it. With `lanes <0:16, 1:4>` and
+// elements of four bits an atom has two bytes, and no element is taken out of its byte:
 //
 //     source  a0a1a2a3 a4a5a6a7 ...       stored  a0a1a2a3 b0b1b2b3 ... p0p1p2p3   a4a5a6a7 b4b5b6b7 ...
 //             b0b1b2b3 b4b5b6b7 ...

@@ -11,7 +11,7 @@
 
 namespace tessera::cost {
 
-/// A kernel at one point. What it notes lies in the object itself, since a search makes millions of them.
+/// A kernel at one point. Its notes lie in the object itself, since a search makes millions of them.
 class Evaluator::OfKernel {
 public:
     OfKernel(Evaluator& evaluator, const lowering::TiledKernel& kernel, size_t point)

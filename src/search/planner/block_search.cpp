@@ -121,7 +121,7 @@ public:
         return found;
     }
 
-    /// A nest by itself. What the search learns from it is forgotten.
+    /// The price of a nest by itself. The search learns nothing from it.
     std::variant<StatedPrice, StatedRefusal> price(const plan::StatedKernel& kernel) {
         schedule::BlockContext alone = context_;
         auto verdict = solve_stated({&kernel, 1}, plain_.name, alone);
