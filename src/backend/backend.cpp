@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
+
 #include "backend/cpp/emit.h"
 #include "backend/scalar_c/emit.h"
 
@@ -28,6 +30,17 @@ std::span<const Backend> backends() {
 
 const Backend& default_backend() {
     return kBackends.front();
+}
+
+std::string backend_names() {
+    std::string names;
+    for (const Backend& each : kBackends)
+        names += fmt::format("{}{}",
+                             names.empty()                ? ""
+                             : &each == &kBackends.back() ? " or "
+                                                          : ", ",
+                             each.name);
+    return names;
 }
 
 const Backend* find_backend(std::string_view name) {

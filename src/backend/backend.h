@@ -29,6 +29,8 @@ struct Backend {
 /// The first one is the fastest, and the default.
 std::span<const Backend> backends();
 const Backend& default_backend();
+/// "cpp or scalar-c".
+std::string backend_names();
 /// Null if there is none of this name.
 const Backend* find_backend(std::string_view name);
 

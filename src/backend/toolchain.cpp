@@ -1,8 +1,8 @@
 // The system's C++ compiler, which compiles C, too, as a function from text to code, and a cache in front of
-// it. A key covers everything that the code depends on: text, NTT headers, compiler and flags; so an entry
-// never goes stale and nothing ever invalidates one. The compiler works in a folder of its own, and only a
-// whole file gets its name in the cache, so two processes that compile the same text cost twice the time and
-// no more.
+// it. A key covers everything that the code depends on: text, NTT's headers, the interface of steps, compiler
+// and flags; so an entry never goes stale and nothing ever invalidates one. The compiler works in a folder of
+// its own, and only a whole file gets its name in the cache, so two processes that compile the same text cost
+// twice the time and no more.
 
 #include "backend/toolchain.h"
 

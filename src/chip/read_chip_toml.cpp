@@ -51,8 +51,11 @@ public:
         for (const machine::Modules& modules : this->chip().modules) add_controllers(modules, chip);
         if (chip.hbm.size() > kMostModules)
             refuse_level(this->chip(), fmt::format("has more than {} modules in all", kMostModules));
-        for (const machine::Unit& unit : description_.units)
-            if (unit.operations) chip.units.push_back({unit.name, flops_per_cycle(unit)});
+        // Device programs name the units by their kinds.
+        for (const machine::UnitKind kind :
+             {machine::UnitKind::kMatrix, machine::UnitKind::kVector, machine::UnitKind::kScalar})
+            if (const machine::Unit* first = unit(kind))
+                chip.units.push_back({std::string(machine::name(kind)), flops_per_cycle(*first)});
         return chip;
     }
 
@@ -117,9 +120,8 @@ private:
             refuse_level(cores, fmt::format("has no `capacity_bytes` of 1 to {}", kMostSramBytes));
         if (!cores.links || !cores.links->latency)
             refuse_level(cores, "has no `links` with a rate and a latency");
-        if (cores.links->topology == Topology::kShared || cores.links->topology == Topology::kBus)
-            refuse_level(cores, fmt::format("has links that are {}, expected all-to-all or a grid",
-                                            machine::name(cores.links->topology)));
+        if (cores.links->topology == Topology::kShared)
+            refuse_level(cores, "has links that are shared, expected all-to-all or a grid");
         if (cores.count > kMostChipCores)
             refuse_level(cores,
                          fmt::format("has {} instances, expected 1 to {}", cores.count, kMostChipCores));
@@ -209,12 +211,9 @@ ChipDescription chip_description(const Description& description, const std::stri
     if (vector == nullptr || vector->special_operations == 0)
         reader.refuse("unit", "has no vector unit with `operations_per_cycle` and `special_operations`");
     result.vector = {reader.flops_per_cycle(*vector), vector->special_operations};
-    // Device programs name the units by their kinds.
-    result.chip.units = {{"vector", result.vector.flops_per_cycle}};
     if (const machine::Unit* matrix = reader.unit(machine::UnitKind::kMatrix)) {
         if (matrix->block[0] == 0) reader.refuse("unit." + matrix->name, "has no `block`");
         result.matrix = {reader.flops_per_cycle(*matrix), matrix->block};
-        result.chip.units.insert(result.chip.units.begin(), {"matrix", result.matrix->flops_per_cycle});
         if (result.matrix->flops_per_cycle < result.vector.flops_per_cycle)
             reader.refuse("unit." + matrix->name,
                           fmt::format("does {} flops a cycle, fewer than the {} of the vector unit",

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "backend/backend.h"
 #include "cli/announce_model.h"
@@ -109,12 +110,14 @@ void add_cost_flag(CLI::App& app, CompileFlags& flags) {
 }
 
 void add_backend_flag(CLI::App& app, CompileFlags& flags) {
-    std::vector<std::string> names;
-    for (const backend::Backend& backend : backend::backends()) names.emplace_back(backend.name);
-    app.add_option(
-           "--backend", flags.backend,
-           "for comparisons: what the code is printed as, cpp or scalar-c, which is slow and computes as "
-           "the interpreter of programs does (docs/design.md)")
+    std::vector<std::string> names, kinds;
+    for (const backend::Backend& backend : backend::backends()) {
+        names.emplace_back(backend.name);
+        kinds.push_back(fmt::format("{}: {}", backend.name, backend.summary));
+    }
+    app.add_option("--backend", flags.backend,
+                   fmt::format("for comparisons: what the code is printed as; {} (docs/design.md)",
+                               fmt::join(kinds, "; ")))
         ->check(CLI::IsMember(names))
         ->type_name("NAME");
 }

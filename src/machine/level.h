@@ -32,12 +32,13 @@ struct Latency {
 };
 
 /// How the instances of a level reach each other. `kShared`: they have no memory of their own and meet in
-/// that of the level around them. `kBus`: each reaches the level around it alone. On grids links lead to
+/// that of the level around them. On grids links lead to
 /// neighbours; a torus wraps around its edges, and links of a one-way torus lead right and down only.
-enum class LinkTopology : uint8_t { kShared, kBus, kAllToAll, kMesh, kTorus, kOneWayTorus };
+enum class LinkTopology : uint8_t { kShared, kAllToAll, kMesh, kTorus, kOneWayTorus };
 
-std::string_view name(LinkTopology topology);  ///< "shared", "bus", "all-to-all", "mesh", ...
+std::string_view name(LinkTopology topology);  ///< "shared", "all-to-all", "mesh", ...
 std::optional<LinkTopology> find_topology(std::string_view name);
+std::string topology_names();  ///< "shared, all-to-all, .. or one-way torus"
 constexpr bool is_grid(LinkTopology topology) {
     return topology >= LinkTopology::kMesh;
 }
@@ -84,5 +85,7 @@ struct Level {
 /// divided among the modules. Instance (r, c) of a grid of two axes is r * columns + c. @pre an edge has two
 /// axes
 std::vector<int64_t> attached(const Modules& modules, const std::vector<int64_t>& shape);
+/// How many there are, without listing them.
+size_t attached_count(const Modules& modules, const std::vector<int64_t>& shape);
 
 }  // namespace tessera::machine

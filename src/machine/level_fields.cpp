@@ -12,7 +12,6 @@ namespace {
 constexpr double kLeastPerSecond = 1, kMostPerSecond = 1e21;
 constexpr double kLeastPerCycle = 1e-3, kMostPerCycle = 1e9;
 constexpr double kMostSecondsOfLatency = 1, kMostCyclesOfLatency = 1e9;
-constexpr int64_t kMostModules = 4096;
 constexpr size_t kMostAxes = 8;
 
 /// Which of two spellings the table has; none without either.
@@ -121,10 +120,7 @@ Links read_links(TomlFields& fields, std::string_view quantity, int64_t count, c
     Links links;
     const std::string kind = fields.text("topology");
     const std::optional<LinkTopology> topology = find_topology(kind);
-    if (!topology)
-        fields.refuse(
-            "topology",
-            fmt::format("is {}, expected shared, bus, all-to-all, mesh, torus or one-way torus", kind));
+    if (!topology) fields.refuse("topology", fmt::format("is {}, expected {}", kind, topology_names()));
     links.topology = *topology;
     links.bytes = required_rate(fields, quantity, clock);
     links.latency = read_latency(fields, clock);
@@ -143,7 +139,7 @@ Modules read_modules(TomlFields& fields, std::string_view count_key, const Level
     size_t ports = 1;
     if (inside.links && is_grid(inside.links->topology)) {
         read_attached(fields, inside, modules);
-        const size_t instances = attached(modules, inside.links->shape).size();
+        const size_t instances = attached_count(modules, inside.links->shape);
         if (instances % count != 0)
             fields.refuse(count_key, fmt::format("is {}, and {} {}s cannot be divided among them", count,
                                                  instances, inside.name));

@@ -9,6 +9,7 @@
 /// Parts of a level, which the formats of descriptions have in common.
 namespace tessera::machine {
 
+constexpr int64_t kMostModules = 4096;                ///< of a level
 constexpr int64_t kMostInstances = int64_t{1} << 20;  ///< of a level within one of the level around it
 
 /// The clock of the description; none where it states none, and no quantity may be by the cycle.

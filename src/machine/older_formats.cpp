@@ -67,6 +67,7 @@ Level read_older_core(TomlFields& file, int64_t cores, const Clock& clock) {
     sram.finish();
     TomlFields network = file.table("network");
     core.links = read_links(network, "link_bytes", core.count, clock);
+    if (!core.links->latency) network.refuse("latency_cycles", "is missing");
     network.finish();
     return core;
 }
@@ -125,10 +126,14 @@ Description read_older_chip(TomlFields file) {
 void set_memory(std::vector<Level>& levels, int64_t bytes) {
     const auto shares = [](const Level& level) { return level.links->topology == LinkTopology::kShared; };
     const auto first = std::find_if(levels.begin(), levels.end(), shares);
-    if (first == levels.begin())
-        levels.insert(levels.begin(), Level{.name = "memory", .capacity_bytes = bytes});
-    else
+    if (first != levels.begin()) {
         std::prev(first)->capacity_bytes = bytes;
+        return;
+    }
+    std::string name = "memory";
+    while (std::any_of(levels.begin(), levels.end(), [&](const Level& level) { return level.name == name; }))
+        name += "_";
+    levels.insert(levels.begin(), Level{.name = name, .capacity_bytes = bytes});
 }
 
 Description read_older_cluster(TomlFields file) {

@@ -50,6 +50,12 @@ void check_cpu_level(const TomlFields& fields, const Level& level, bool is_outer
                 fields.refuse(key, "is set, and the innermost level of a CPU is a core, which has none");
 }
 
+/// Chips and clusters state the rates of a level, which nobody measures.
+void check_other_level(const TomlFields& fields) {
+    for (const char* key : {"latency_seconds", "read_bandwidth", "shared_by_cores"})
+        if (fields.has(key)) fields.refuse(key, "is set, and only levels of a CPU have it");
+}
+
 std::vector<Level> read_levels(TomlFields& file, bool is_of_cpu, const Clock& clock) {
     std::vector<TomlFields> tables = file.tables("level");
     std::vector<Level> levels;
@@ -60,13 +66,20 @@ std::vector<Level> read_levels(TomlFields& file, bool is_of_cpu, const Clock& cl
     const std::vector<int64_t> inside = instances_inside(levels);
     for (size_t i = 0; i < levels.size(); ++i) {
         const bool is_innermost = i + 1 == levels.size();
-        if (is_of_cpu) check_cpu_level(tables[i], levels[i], i == 0, is_innermost);
+        if (is_of_cpu)
+            check_cpu_level(tables[i], levels[i], i == 0, is_innermost);
+        else
+            check_other_level(tables[i]);
         if (tables[i].has("module")) {
             if (is_innermost)
                 tables[i].refuse("module", "is set, and no level inside has links to its ports");
+            int64_t modules = 0;
             for (TomlFields& module : tables[i].tables("module")) {
+                if (modules >= kMostModules)
+                    module.refuse("count", fmt::format("is of one more than {} modules", kMostModules));
                 levels[i].modules.push_back(read_modules(module, "count", levels[i + 1], clock));
                 module.finish();
+                modules += levels[i].modules.back().count;
             }
         }
         if (levels[i].shared_by_cores == inside[i]) levels[i].shared_by_cores.reset();
@@ -77,10 +90,9 @@ std::vector<Level> read_levels(TomlFields& file, bool is_of_cpu, const Clock& cl
 
 void read_cores(TomlFields& file, Description& description) {
     const int64_t cores = instances_inside(description.levels).front();
-    if (file.has("usable_cores"))
-        description.cpu->usable_cores = file.integer("usable_cores", 1, kMaxCores);
-    else if (cores > kMaxCores)
+    if (cores > kMaxCores)
         file.refuse("level", fmt::format("has {} cores in all, expected at most {}", cores, kMaxCores));
+    if (file.has("usable_cores")) description.cpu->usable_cores = file.integer("usable_cores", 1, kMaxCores);
     if (description.cpu->usable_cores == cores) description.cpu->usable_cores.reset();
 }
 

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "chip/read_chip.h"
+#include "machine/description_text.h"
 #include "support/error.h"
 
 namespace tessera::chip {
@@ -184,7 +185,7 @@ const Fault kFaults[] = {
     {"free_specials", "special_flops = 3", "special_flops = 0.5",
      "c.toml:14: `special_flops`: is 0.5, expected 1 to"},
     {"unknown_topology", "\"mesh\"", "\"ring\"",
-     "c.toml:16: `topology`: is ring, expected shared, bus, all-to-all, mesh, torus or one-way torus"},
+     "c.toml:16: `topology`: is ring, expected shared, all-to-all, mesh, torus or one-way torus"},
     {"switch_with_shape", "\"mesh\"", "\"all-to-all\"",
      "c.toml:17: `shape`: is set, and a network that is all-to-all has none"},
     {"no_shape", "shape = [3, 2]\n", "", "`shape`: is missing"},
@@ -270,6 +271,17 @@ TEST(ReadChipToml, SaysWhatAnotherMachineLacks) {
     EXPECT_THAT(error_of(text), HasSubstr("is one-way torus, for which nothing is planned"));
     EXPECT_EQ(simulated_chip(machine::parse_description(text, "c.toml"), "c.toml").topology,
               Topology::kOneWayTorus);
+}
+
+// Device programs name units by their kinds, whatever the description calls them.
+TEST(ReadChipToml, UnitsAreNamedByTheirKinds) {
+    const fs::path file = fs::path(TESSERA_SOURCE_DIR) / "machines/chips/small-16.toml";
+    machine::Description described = machine::read_description(file);
+    const Chip named = simulated_chip(described, "c.toml");
+    EXPECT_EQ(chip_description(described, "c.toml").chip, named);
+    for (machine::Unit& unit : described.units) unit.name += " of another name";
+    EXPECT_EQ(simulated_chip(described, "c.toml"), named);
+    EXPECT_EQ(chip_description(described, "c.toml").chip, named);
 }
 
 TEST(ReadChipToml, NamesAFileThatCannotBeRead) {

@@ -85,9 +85,9 @@ protected:
         const ProcessResult compiled = tessera(std::move(more));
         EXPECT_EQ(compiled.exit_code, 0) << compiled.errors;
         std::string account;
-        for (const auto& file : std::filesystem::directory_iterator(path("passes")))
-            if (file.path().filename().string().ends_with("-plan.txt")) {
-                std::ifstream in(file.path());
+        for (const auto& entry : std::filesystem::directory_iterator(path("passes")))
+            if (entry.path().filename().string().ends_with("-plan.txt")) {
+                std::ifstream in(entry.path());
                 account.assign(std::istreambuf_iterator<char>(in), {});
             }
         return account;

@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         const Kernel kernel = make_kernel(file);
         const auto nest = parse_nest(kernel, *file.nest);
         if (const auto* parsed = std::get_if<Nest>(&nest))
-            TESSERA_CHECK(std::get<Nest>(parse_nest(kernel, print(kernel, *parsed))) == *parsed);
+            TESSERA_CHECK(std::get<Nest>(parse_nest(kernel, print(written(kernel, *parsed)))) == *parsed);
         (void)to_json(derive_facts(file, {.steps = 20'000})).dump();
     });
 }

@@ -158,10 +158,16 @@ const Fault kFaults[] = {
      "g.toml:7: `latency_cycles`: counts cycles, and the machine has no `clock_hz`"},
     {"two_rates", "bytes_per_cycle = 16", "bytes_per_cycle = 16\nbytes_per_second = 1e9",
      "g.toml:28: `bytes_per_cycle`: is set, and so is `bytes_per_second` (leave one of them out)"},
+    {"measured", "bytes_per_cycle = 16", "bytes_per_cycle = 16\nlatency_seconds = 1e-9",
+     "g.toml:29: `latency_seconds`: is set, and only levels of a CPU have it"},
+    {"shared_by_cores", "bytes_per_cycle = 16", "bytes_per_cycle = 16\nshared_by_cores = 2",
+     "g.toml:29: `shared_by_cores`: is set, and only levels of a CPU have it"},
+    {"too_many_modules", "count = 3\nedge = \"right\"", "count = 4097\nedge = \"right\"",
+     "g.toml:11: `count`: is 4097, expected 1 to 4096"},
     {"no_rate_of_a_link", "bytes_per_second = 4e9, latency_cycles = 7", "latency_cycles = 7",
      "g.toml:29: `bytes_per_second`: is missing (or bytes_per_cycle)"},
     {"unknown_topology", "\"mesh\"", "\"ring\"",
-     "g.toml:29: `topology`: is ring, expected shared, bus, all-to-all, mesh, torus or one-way torus"},
+     "g.toml:29: `topology`: is ring, expected shared, all-to-all, mesh, torus or one-way torus"},
     {"other_shape", "shape = [3, 2]", "shape = [3, 3]",
      "g.toml:29: `shape`: is 3 x 3, and the level has 6 instances"},
     {"all_reserved", "reserved_bytes = 100", "reserved_bytes = 1000",
@@ -246,7 +252,7 @@ private:
     }
 
     Links links(int64_t count) {
-        Links made{.topology = static_cast<LinkTopology>(below(6)), .bytes = rate()};
+        Links made{.topology = static_cast<LinkTopology>(below(5)), .bytes = rate()};
         if (coin()) made.latency = latency();
         if (is_grid(made.topology))
             made.shape = count % 2 == 0 ? std::vector{count / 2, int64_t{2}} : std::vector{count};
@@ -260,8 +266,6 @@ private:
             made.reserved_bytes = below(*made.capacity_bytes);
         }
         if (coin()) made.bytes = rate();
-        if (coin()) made.latency_seconds = 1 / real();
-        if (coin()) made.read_bandwidth = {{.threads = 1 + below(9), .bytes_per_second = real()}};
         if (coin()) made.links = links(made.count);
         return made;
     }

@@ -149,7 +149,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "m.toml:16: `capacity_bytes`: is set, and the innermost level of a CPU is a core, which has "
                 "none"},
         Refusal{"link_of_a_cpu", "count = 2",
-                "count = 2\nlinks = { topology = \"bus\", bytes_per_second = 1 }",
+                "count = 2\nlinks = { topology = \"shared\", bytes_per_second = 1 }",
                 "m.toml:16: `links`: is set, and levels of a CPU have none"},
         Refusal{"no_core", "[[level]]\nname = \"core\"\ncount = 2\n", "",
                 "m.toml:8: `level`: has one level, expected at least the main memory and the core"},

@@ -229,7 +229,7 @@ ChipTables chip_tables(const Workload& workload, const chip::ChipDescription& ch
     tables.carried_bytes = tile_count(workload.carried_bytes, int64_t{chip.chip.cores} * chip.pod.chips);
     tables.problem = problem_without_operators(workload, chip, tables.carried_bytes);
     if (tables.problem.sram_bytes < 1)
-        throw Error(where, "level.core.capacity_bytes",
+        throw Error(where, "capacity_bytes",
                     fmt::format("leaves no room: values that wait take {} bytes of a core, which has {}",
                                 tables.carried_bytes, chip.chip.sram_bytes));
     HeldBytes held;

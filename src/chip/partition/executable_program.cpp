@@ -168,7 +168,7 @@ ExecutableProgram executable_program(const Graph& graph, const std::map<std::str
         throw Error(
             "", chip.chip.name,
             fmt::format("is a pod of {} chips, and a program of one chip can be executed", chip.pod.chips),
-            "take a description without [pod]");
+            "take a description whose chip has `count = 1` and no `links`");
     return ProgramMaker(graph, symbols, tables, schedule, chip).make();
 }
 

@@ -69,7 +69,7 @@ compiler::CompileOptions options_of(const CompileSettings& settings) {
                         "leave one of them out", ErrorKind::kUsage);
     }
     options.backend = backend::find_backend(settings.backend);
-    if (!options.backend) refuse("backend", settings.backend, "cpp or scalar-c");
+    if (!options.backend) refuse("backend", settings.backend, backend::backend_names());
     if (!settings.plan.empty()) options.plan = settings.plan;
     if (!settings.kernels.empty()) options.kernels = settings.kernels;
     if (!settings.tuning.empty()) options.tuning = settings.tuning;

@@ -30,7 +30,7 @@ distribution::Level placed(const machine::Level& level, double clock_hz, const s
                "messages between devices need both (docs/distribution.md)");
     if (machine::is_grid(level.links->topology))
         refuse(where, level,
-               fmt::format("has links that are a {}, expected shared, bus or all-to-all",
+               fmt::format("has links that are a {}, expected shared or all-to-all",
                            machine::name(level.links->topology)));
     if (level.count < 2 || level.count > kMostDevices)
         refuse(where, level, fmt::format("has {} instances, expected 2 to {}", level.count, kMostDevices));
@@ -67,7 +67,10 @@ Cluster cluster_of(const machine::Description& description, const std::string& w
             refuse(where, level, "has memory of its own within a level that is shared",
                    "put the levels that share memory innermost");
         is_shared = shares;
-        if (!shares) cluster.memory = level.capacity_bytes;
+        if (!shares) {
+            cluster.memory = level.capacity_bytes;
+            if (cluster.memory) *cluster.memory -= level.reserved_bytes;
+        }
         if (level.count == 1 && !level.links) continue;
         cluster.levels.push_back(level.name);
         cluster.placement.levels.push_back(placed(level, clock_hz, where));

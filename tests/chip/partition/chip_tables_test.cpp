@@ -97,7 +97,7 @@ TEST(ChipTables, NameTheOperatorThatDoesNotFit) {
         (void)chip_tables(layers(), small_chip({.sram_bytes = 20}), "small.toml");
         FAIL();
     } catch (const Error& error) {
-        EXPECT_THAT(error.what(), HasSubstr("`level.core.capacity_bytes`: leaves no room: values that wait "
+        EXPECT_THAT(error.what(), HasSubstr("`capacity_bytes`: leaves no room: values that wait "
                                             "take 22 bytes of a core, which "
                                             "has 20"));
     }

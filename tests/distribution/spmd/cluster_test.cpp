@@ -87,6 +87,14 @@ TEST(ClusterFile, SaysWhatAnotherMachineLacks) {
     EXPECT_THAT(refusal("chips/small-16.toml"), HasSubstr("`level.chip`: has modules with ports"));
 }
 
+TEST(ClusterFile, ReservedBytesHoldNoTensors) {
+    machine::Description nodes =
+        machine::read_description(std::string(TESSERA_SOURCE_DIR) + "/machines/clusters/nodes.toml");
+    nodes.levels.back().reserved_bytes = 1000;
+    EXPECT_EQ(cluster_of(nodes, "c.toml").memory, *nodes.levels.back().capacity_bytes - 1000);
+}
+
+// A level of devices may have the name that the memory around them all would get.
 TEST(ClusterFile, OneMemoryMayLieAroundAllDevices) {
     std::string text = kTwo;
     text.replace(text.find("bytes_per_second = 4e9"), 22, "bytes_per_second = 4e9\nshares_memory = true");
@@ -94,6 +102,8 @@ TEST(ClusterFile, OneMemoryMayLieAroundAllDevices) {
     EXPECT_EQ(cluster.memory, 1000);
     EXPECT_EQ(cluster.placement.rank(), 2u);
     EXPECT_EQ(cluster.placement.domains(), 1);
+    text.replace(text.find("\"core\""), 6, "\"memory\"");
+    EXPECT_EQ(parse_cluster(text, "c.toml").memory, 1000);
 }
 
 }  // namespace
