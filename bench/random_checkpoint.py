@@ -109,7 +109,7 @@ def bfloat16(values: numpy.ndarray) -> numpy.ndarray:
     return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype("<u2")
 
 
-# Of a type: what safetensors and config.json call it, bytes, how F32 values are stored.
+# For each type: its names in safetensors and config.json, its bytes, how F32 values are stored.
 TYPES = {
     "f32": ("F32", "float32", 4, lambda values: values.astype("<f4", copy=False)),
     "f16": ("F16", "float16", 2, lambda values: values.astype("<f2")),

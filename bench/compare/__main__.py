@@ -100,7 +100,7 @@ class Comparison:
         has_limits = options.limits.exists() and "avx512f" in host["features"]  # which limits.cpp is written in
         self.limits = programs.compile_program(options.limits, options.cache / "limits") if has_limits else None
         take_priority()
-        # What Tessera measures and compiles here stays apart from what it has in the user's cache.
+        # Measurements and compiled code of this run stay apart from the user's cache.
         os.environ["XDG_CACHE_HOME"] = str(options.cache / "tessera")
         say("measuring this machine, which Tessera plans for")
         call(options.tessera, "machine", "--measure")

@@ -117,7 +117,7 @@ def run_peaks(limits: Path) -> dict[str, list[float]]:
     number = r"[\d.]+ \(\s*([\d.]+)\)"
     line = re.compile(rf"^( +)(\S.*?) +1T +{number} +2T +{number} +G(?:FL)?OP/s", re.M)
     for indent, name, one, two in line.findall(output([limits, "flops"])[0]):
-        # What is indented further is a variant of what stands above it.
+        # A line that is indented further is a variant of the one above it.
         if len(indent) == 2:
             above = name
         peaks[name if len(indent) == 2 else f"{above}, {name}"] = [float(one) * 1e9, float(two) * 1e9]

@@ -131,7 +131,7 @@ def ollama_tools(url, model):
     pieces = list(client.chat(model, messages, tools=[weather_tool()], options=options, stream=True))
     calls = [call for piece in pieces for call in piece.message.tool_calls or []]
     expect([call.function for call in calls] == [call.function for call in message.tool_calls or []], pieces)
-    # Whether it calls is up to the model.
+    # The model may call or not.
     messages += [message, *({"role": "tool", "tool_name": call.function.name, "content": "12 C"} for call in calls)]
     again = client.chat(model, [*messages, {"role": "user", "content": "Thanks."}], options=options)
     return calls, again.message.content

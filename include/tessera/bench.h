@@ -50,9 +50,9 @@ struct HostLimits {
 };
 
 /// A kernel of the plan in all steps of a case together: what it computes, the barrier before it, and the
-/// exchange between ranks behind it. Of several workers the one counts that has most to do between two
-/// meetings, of a meeting the one that arrives last. Predictions are 0 without `BenchSettings::machine`,
-/// infinite where nothing is known.
+/// exchange between ranks behind it. The worker counts that has most to do between two barriers, and at a
+/// barrier the one that arrives last. Predictions are 0 without `BenchSettings::machine`, infinite where
+/// nothing is known.
 struct BenchPhase {
     std::string specialisation, block, kernel;
     int64_t runs = 0;      ///< repetitions of the block count

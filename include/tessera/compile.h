@@ -77,7 +77,7 @@ struct CompileSettings {
     /// Tokens of one sequence, 1 to the model's positions; default: those, but at most 8192.
     std::optional<int64_t> context;
 
-    /// Told each pass as it starts; may be empty. What it throws ends the compilation, and reaches the
+    /// Told each pass as it starts; may be empty. An exception from it ends the compilation, and reaches the
     /// caller.
     std::function<void(const std::string&)> on_pass;
     /// Called about ten times a second while the C++ compiler runs, likewise; may be empty.

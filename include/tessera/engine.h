@@ -113,8 +113,8 @@ public:
     int64_t sequences() const;
     int64_t memory_bytes() const;  ///< cache and intermediate buffers
 
-    /// Takes all of the requests, or none if others fill the places and the queue. Of waiting requests, those
-    /// go first whose companions have the fewest places. @return their numbers; empty: refused.
+    /// Takes all of the requests, or none if others fill the places and the queue. Those waiting requests go
+    /// first whose companions have the fewest places. @return their numbers; empty: refused.
     /// @throws Error (kUsage) naming the part of a request that cannot be computed; then none is taken.
     std::vector<uint64_t> submit(std::vector<EngineRequest> requests);
     /// Ends a request within one step. Does nothing if it has ended.

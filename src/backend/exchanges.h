@@ -13,7 +13,7 @@ namespace tessera::backend {
 
 struct ExchangeText {
     std::string before, after;  ///< the call over `step`, with the address of the parts in the middle
-    /// Where the kernel writes the part of its rank, over `step`, in elements, and what that refers to.
+    /// Expressions over `step`: the offset of the rank's part, in elements, and the tables that it refers to.
     /// Empty: every rank writes at the same place.
     std::string start = {}, tables = {};
 };

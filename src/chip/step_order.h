@@ -20,8 +20,8 @@ public:
         bool is_tile = false;
     };
 
-    /// All that a core waits for in a group of arrivals has landed by `time`. Of stores, which are for no
-    /// core, the core is kNoCore.
+    /// All that a core waits for in a group of arrivals has landed by `time`. Stores are for no core: theirs
+    /// is kNoCore.
     struct Completed {
         int32_t core = 0;
         int32_t group = 0;

@@ -32,7 +32,7 @@ std::string why_left_alone(const compiler::LayoutSearch& again, const layouts::V
     return layouts::why_left_alone(again.search.graph.egraph, value.original);
 }
 
-/// Where others see a value it is copied from how it is made, which the plan then has under another name.
+/// The layout in which an operator makes the value: that of the copy that `is_made`, if there is one.
 std::optional<Layout> layout_in(const plan::Plan& plan, const layouts::ValueForms& value) {
     const std::string& tensor = value.tensors.front();
     if (!value.at) return plan::stored_layout(plan, tensor);

@@ -21,7 +21,7 @@ void announce_sampling(const SamplingOptions& sampling, const llm::StatedSamplin
                        const Remarks& remark) {
     for (const std::string& setting : model.not_followed)
         remark("{}: {}, which is not followed", model.where, setting);
-    // Who takes the most probable tokens without having asked for anything needs no remark.
+    // No remark if the most probable tokens are taken by default.
     const bool is_stated = model.choices != SamplingChoices{};
     if (sampling.temperature > 0 || is_stated)
         remark("sampling: {}{}", llm::describe(sampling),

@@ -66,7 +66,7 @@ std::optional<uint64_t> parse_size(std::string_view text) {
         unit.remove_prefix(1);
         if (!unit.empty() && unit != "iB" && unit != "B") return std::nullopt;
     }
-    // Beyond this no file system goes, and the number would not fit.
+    // No file system is larger, and the number would not fit.
     constexpr double kMost = 0x1p60;
     return value * factor <= kMost ? std::optional(static_cast<uint64_t>(value * factor)) : std::nullopt;
 }
@@ -81,7 +81,7 @@ std::string shown_time(int64_t nanoseconds, const char* format,
     return text;
 }
 
-/// What was compiled; a file that no longer opens is listed too, since it takes space.
+/// The name of the compiled model. A file that no longer opens is listed too, since it takes space.
 std::string contents_of(const KeptModel& model) {
     try {
         const runtime::Artefact artefact = runtime::Artefact::open(model.file);

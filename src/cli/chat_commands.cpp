@@ -79,7 +79,7 @@ CommandResult stats(const Call& call) {
     return CommandResult::kDone;
 }
 
-/// What people who come from other tools type.
+/// Maps the names that other tools use to those of this one.
 std::string_view own_name(std::string_view name) {
     if (name == "/bye" || name == "/quit") return "/exit";
     return name == "/?" ? "/help" : name;

@@ -6,7 +6,7 @@
 
 namespace tessera::cli {
 
-/// What became of a line that begins with a slash.
+/// The outcome of a line that begins with a slash.
 enum class CommandResult { kDone, kFailed, kExit };
 
 /// Runs "/help", "/save FILE" and their like. A fault is said on stderr.

@@ -16,7 +16,7 @@ struct ChipCheckArguments {
     bool as_json = false;
 };
 
-/// What follows from a description: rates of the whole chip, by the second.
+/// Rates of the whole chip, per second, that follow from its description.
 struct ChipSums {
     double sram_bytes, port, matrix, vector, links, hbm, between_chips;
 };

@@ -160,7 +160,7 @@ nlohmann::ordered_json accuracy_json(const std::vector<partition::MeasuredRow>& 
             {"operators", std::move(operators)}};
 }
 
-/// What the plan is good for, beside its time.
+/// The plan's throughput, if that is the objective, and its energy, if it is known.
 void print_objective(const ChipPlan& plan) {
     const auto joules = energy_of_plan(plan);
     if (plan.objective == Objective::kThroughput) {

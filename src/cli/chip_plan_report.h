@@ -20,7 +20,7 @@ struct PlannedDesign {
     double total = 0;
 };
 
-/// What a plan is good for.
+/// The quantity that a plan minimises.
 enum class Objective : uint8_t {
     kLatency,     ///< the time of one step
     kThroughput,  ///< the time of several steps, one after the other
@@ -28,7 +28,7 @@ enum class Objective : uint8_t {
 };
 std::string_view name(Objective objective);
 
-/// What `tessera chip plan` says of a plan.
+/// A plan as `tessera chip plan` reports it.
 struct ChipPlan {
     const partition::ChipTables& tables;
     const chip::ChipDescription& chip;

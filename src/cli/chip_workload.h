@@ -16,7 +16,7 @@ class App;
 
 namespace tessera::cli {
 
-/// What the parts of `tessera chip` that plan a workload have in common: the workload, the chip, the search.
+/// Arguments of all parts of `tessera chip` that plan a workload: the workload, the chip, the search.
 struct ChipWorkloadArguments {
     std::string model;
     std::string chip;

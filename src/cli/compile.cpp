@@ -50,7 +50,7 @@ Job declare_compile(CLI::App& app, const Environment& environment) {
                     "of a program: a NumPy file for a tensor that it names as the source of a constant; may "
                     "be repeated");
     return [options, &environment] {
-        // What is not there, or is a pipe, fails at once, not after the machine was measured.
+        // A missing model, or a pipe, must fail at once, not after the machine was measured.
         if (std::filesystem::is_regular_file(options->model) || std::filesystem::is_directory(options->model))
             prepare_host(options->flags, options->is_quiet, environment);
         const CompileReport report = compile_file(*options, environment);

@@ -10,7 +10,7 @@
 namespace tessera::cli {
 namespace {
 
-/// What passes do together, and the first of them; those before it are reading.
+/// A step of several passes, by the first one. All passes before the second step are reading.
 struct Step {
     std::string_view first_pass;
     std::string_view what;
@@ -44,7 +44,7 @@ CompileProgress::~CompileProgress() {
 
 void CompileProgress::begin(const std::string& pass) {
     const std::lock_guard lock(mutex_);
-    // A pass that begins no step is one of the present step; none leads back.
+    // A pass that begins no step belongs to the present one. No pass leads back to an earlier step.
     for (size_t later = step_ + 1; later < kSteps.size(); ++later)
         if (kSteps[later].first_pass == pass) step_ = later;
     progress_.rename(

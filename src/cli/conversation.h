@@ -31,13 +31,12 @@ public:
     void replace(std::vector<ChatMessage> messages) { messages_ = std::move(messages); }
     /// Forgets everything but what the model is told before the conversation.
     void clear();
-    /// What the model is told before the conversation; empty where it is nothing.
+    /// The text that the model is told before the conversation; may be empty.
     std::string system() const;
     void set_system(const std::string& text);
 
-    /// Says something, and shows the answer on stdout as it comes. False where there is none, which is said
-    /// on stderr: the message is then as if it had not been said. Ctrl-C ends the answer, of which the
-    /// beginning stays.
+    /// Says something, and shows the answer on stdout as it comes. Without an answer it says so on stderr,
+    /// drops the message and returns false. Ctrl-C ends the answer, whose beginning stays.
     bool say(const std::string& text);
     /// Another answer to the last message; false as above, and where nothing was said yet.
     bool retry();

@@ -14,7 +14,7 @@ namespace tessera::cli {
 /// This machine as it was measured and kept, else as it can be known without measuring. Never measures.
 machine::Machine host_machine(const Environment& environment);
 
-/// Whether the rates of `measured` are of the kernels and the compiler that are here now.
+/// True if the rates of `measured` are of the kernels and the compiler that are here now.
 /// @throws Error where there is no C++ compiler
 bool is_up_to_date(const machine::Machine& measured, const Environment& environment);
 
@@ -30,9 +30,9 @@ machine::Machine measure_host(const machine::Machine& probed, const MeasureFlags
 /// --no-measure.
 void add_no_measure_flag(CLI::App& app, bool& no_measure);
 
-/// Before something is compiled for this machine: measures its roofs and keeps them, where nothing is kept.
-/// Says so on stderr. Two processes do it one after the other, and the second one finds what the first has
-/// kept. Where it fails, or nothing could be kept, the machine stays as it is known.
+/// Measures the roofs of this machine before something is compiled for it, and keeps them, unless some are
+/// kept. Says so on stderr. Processes take turns: the second one finds what the first one has kept. If it
+/// fails, or nothing could be kept, the machine stays as it is known.
 void measure_once(const Environment& environment);
 
 }  // namespace tessera::cli

@@ -60,7 +60,7 @@ int print_distribution(const InspectArguments& options, const Environment& envir
     return 0;
 }
 
-/// What a call takes and gives, of a program.
+/// The arrays that a call of a program takes and gives.
 void print_interface(const runtime::Manifest& m) {
     for (const DimSymbol& symbol : m.symbols)
         fmt::print("symbol      {} in {}..{}{}\n", symbol.name, symbol.low, symbol.high,
@@ -74,7 +74,7 @@ void print_interface(const runtime::Manifest& m) {
     for (const runtime::Manifest::Tensor& output : m.outputs) print_array("output", output);
 }
 
-/// What `run`, `chat` and `serve` draw with where nothing else is said.
+/// The sampling that `run`, `chat` and `serve` use by default.
 void print_sampling(const runtime::Artefact& artefact) {
     const llm::StatedSampling stated = llm::read_stated_sampling(artefact.tokenizer(), artefact.where());
     if (stated.choices != SamplingChoices{})
@@ -141,7 +141,7 @@ void print_operators(const runtime::Artefact& artefact) {
     }
 }
 
-/// Refused before anything is searched for.
+/// Checks the name before any search starts.
 CLI::Validator page_extension() {
     return CLI::Validator(
         [](const std::string& file) {

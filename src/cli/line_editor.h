@@ -10,7 +10,7 @@ namespace tessera::cli {
 /// Prompts go to the standard error, as all remarks.
 class LineEditor {
 public:
-    /// Whether standard input and error are a terminal.
+    /// True if standard input and error are a terminal.
     static bool is_possible();
 
     LineEditor();

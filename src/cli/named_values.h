@@ -20,7 +20,7 @@ CLI::Option* add_named_files(CLI::App& app, const std::string& option, std::vect
 CLI::Option* add_named_numbers(CLI::App& app, const std::string& option, std::vector<std::string>& values,
                                const std::string& help);
 
-/// What the texts name. @throws Error of kind kUsage, with the option, for a name that is given twice.
+/// The values by their names. @throws Error of kind kUsage, with the option, for a name that is given twice.
 std::map<std::string, std::filesystem::path> named_files(const std::string& option,
                                                          const std::vector<std::string>& values);
 std::map<std::string, int64_t> named_numbers(const std::string& option,

@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Of models whose compilation takes more than a minute or so, in bytes of their files.
+/// Bytes of a model's files from which on it takes more than a minute or so to compile.
 constexpr uintmax_t kLargeModel = uintmax_t{1} << 30;
 
 uintmax_t bytes_of(const fs::path& model) {
@@ -40,7 +40,7 @@ uintmax_t bytes_of(const fs::path& model) {
     return bytes;
 }
 
-/// Says before and after what is compiled on first use, and how far it is.
+/// Reports a compilation on first use: before it, its progress, and after it.
 class Announced {
 public:
     Announced(const fs::path& model, std::FILE* terminal) : model_(model), terminal_(terminal) {}
@@ -53,7 +53,7 @@ public:
         progress_ = std::make_unique<CompileProgress>(terminal_, "compiling " + model_.string());
     }
     void pass(const std::string& name) { progress_->begin(name); }
-    /// Nothing where nothing was compiled.
+    /// Does nothing if nothing was compiled.
     void end() {
         if (!progress_) return;
         progress_.reset();

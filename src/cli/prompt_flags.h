@@ -14,7 +14,7 @@ class App;
 
 namespace tessera::cli {
 
-/// What `run` and `chat` say about conversations.
+/// The flags of `run` and `chat` for conversations.
 struct ChatFlags {
     std::optional<std::string> system;
     std::filesystem::path chat_template;
@@ -36,7 +36,7 @@ struct PromptFlags {
     ChatFlags chat;
 
     bool are_given() const { return prompt || file || ids; }
-    /// Whether a chat template is used where there is one.
+    /// True if a chat template is used where there is one.
     bool may_chat() const { return !raw && !special && !ids; }
 };
 

@@ -5,7 +5,7 @@
 #include "cli/verb.h"
 #include "machine/machine.h"
 
-/// What is measured between ranks: by `tessera machine --measure --ranks` and `tessera inspect --measure`.
+/// Measurements between ranks: of `tessera machine --measure --ranks` and `tessera inspect --measure`.
 namespace tessera::cli {
 
 /// The link of these ranks: the processes that mpirun has started, which must be so many, or threads of this

@@ -23,7 +23,7 @@ struct SamplingFlags {
     SamplingOptions decided(const llm::StatedSampling& model, const SamplingOptions& otherwise) const;
 };
 
-/// What is drawn where neither the user nor the model says it.
+/// Defaults where neither the user nor the model says anything.
 SamplingOptions usual_of_texts();
 SamplingOptions usual_of_conversations();
 

@@ -18,10 +18,10 @@ struct ModelParts {
     std::optional<runtime::Manifest::Text> text;
     std::vector<runtime::NamedFile> tokenizer;
     std::string where;                  ///< the file or folder, for errors
-    std::vector<std::string> warnings;  ///< for whoever compiles or runs it
+    std::vector<std::string> warnings;  ///< for users that compile or run it
 };
 
-/// Whether the artefact and the dumps can be written: asked before the work for them starts.
+/// Checks that the artefact and the dumps can be written, before the work for them starts.
 /// @throws Error where they cannot
 void check_outputs(const std::filesystem::path& out, const CompileOptions& options);
 

@@ -16,12 +16,12 @@
 namespace tessera::compiler {
 namespace {
 
-// Of a core that nobody has measured.
+// Assumed for a core that was not measured.
 constexpr double kUnmeasuredBytesPerSecond = 16e9;
 constexpr double kUnmeasuredOperations = 64e9;
 constexpr int64_t kPageSlots = 16;
 
-/// Ranks on the described machine, whose memory they share the bandwidth of.
+/// Ranks on the described machine, which share the bandwidth of its memory.
 spmd::Cluster cluster_of(const CompileOptions& options) {
     const int64_t ranks = *options.ranks;
     spmd::Cluster cluster;

@@ -33,7 +33,7 @@ void append(std::vector<std::string>& all, std::vector<std::string> more) {
     all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-/// `cut_short`: what a limit has cut short is added.
+/// Adds to `cut_short` what a limit has cut short.
 Graph rewritten(const Graph& graph, const CompileOptions& options, std::optional<int64_t> workers,
                 PassRunner& pass, std::vector<std::string>& cut_short) {
     rules::RewriteOptions search{.cost = operator_cost(graph, options.machine, workers)};
@@ -54,7 +54,7 @@ Graph rewritten(const Graph& graph, const CompileOptions& options, std::optional
     return std::move(result.graph);
 }
 
-/// What a parser of plans makes of a file.
+/// Parses a file with a parser that knows the micro-kernels.
 template <typename Parse>
 auto read(const std::filesystem::path& path, Parse parse) {
     const MappedFile file = MappedFile::open(path);
@@ -63,7 +63,7 @@ auto read(const std::filesystem::path& path, Parse parse) {
                  kernels::micro_kernels());
 }
 
-/// Those that were measured for this graph on this machine.
+/// The kernels that were measured for this graph on this machine.
 std::vector<plan::StatedKernel> tuned_kernels(const Graph& graph, const plan::Plan& plan,
                                               const CompileOptions& options, PassRunner& pass) {
     const planner::UsedTuning used = pass.run(
@@ -184,7 +184,7 @@ planner::LoweredPlan completed(const Graph& graph_with_copies, const plan::Plan&
         planner::CompletedPlan first = planner::completed_plan(graph_with_copies, plan, planner);
         const auto* refusal = std::get_if<lowering::Refusal>(&first);
         if (!options.tuning || !refusal) return planner::expected(std::move(first));
-        // Kernels measured alone are advice, and these cannot stand in this plan.
+        // Kernels that were measured alone are advice: if this plan cannot have them, it is made without.
         why_untuned = fmt::format(", no kernel as measured: {}", refusal->text());
         planner.stated.clear();
         account.clear();
@@ -201,7 +201,7 @@ planner::LoweredPlan completed(const Graph& graph_with_copies, const plan::Plan&
 planner::LoweredPlan searched_plan(const Graph& graph, const CompileOptions& options, PassRunner& pass,
                                    std::vector<std::string>& cut_short) {
     auto [planner, plan] = planning_start(graph, options.machine, options.workers, options.search_effort);
-    // The search for layouts asks what is fused; most of its kernels come again.
+    // The search for layouts asks what is fused. Most kernels of that search come again.
     planner.known = std::make_shared<std::map<std::string, schedule::KnownKernels>>();
     std::vector<plan::StatedWithLoads> stated;
     if (options.kernels) {
@@ -227,7 +227,7 @@ struct Decided {
     std::vector<movement::Program> programs;
 };
 
-/// The passes that decide: out of the graph they make one that is proved equal, and its plan.
+/// The passes that decide: they make a graph that is proved equal to this one, and its plan.
 Decided decided(const Graph& graph, const CompileOptions& options, PassRunner& pass) {
     KeptPlan kept;
     kept.graph = decomposed(graph, pass);
@@ -235,7 +235,7 @@ Decided decided(const Graph& graph, const CompileOptions& options, PassRunner& p
     if (options.plan)
         given = pass.run(
             "read-plan", "toml", [&] { return read(*options.plan, plan::parse_plan); }, print_plan);
-    // A plan is of the graph that was found for its workers.
+    // A given plan belongs to the graph that is found for its number of workers.
     const auto workers = given ? std::optional(given->workers) : options.workers;
     if (options.search_effort > 0 && !options.is_rewritten)
         kept.graph = rewritten(kept.graph, options, workers, pass, kept.cut_short);
@@ -275,7 +275,7 @@ std::optional<Decided> decided_before(const std::filesystem::path& file, const s
     return out;
 }
 
-/// A plan that cannot be kept costs a search the next time; this compilation needs no file of it.
+/// If the plan cannot be kept, the next compilation searches again; this one does not need the file.
 void keep_for_later(const std::filesystem::path& file, const KeptPlan& plan, CompileReport& report) {
     try {
         keep_plan(file, plan);

@@ -73,7 +73,7 @@ CompileReport compile_program(const std::filesystem::path& file,
 CompileReport retarget_artefact(const std::filesystem::path& artefact, const std::filesystem::path& out,
                                 const CompileOptions& options);
 
-/// Where errors of a plan that nobody wrote are found.
+/// The place that errors in the planner's own plan name.
 inline constexpr const char* kDefaultPlan = "default plan";
 
 /// The passes between import and emission, for `tessera opt` and tests.

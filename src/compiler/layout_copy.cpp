@@ -1,7 +1,7 @@
 // A layout is a nest of loops over its physical axes, in the order of storage; each loop moves the source by
-// its divisor times the stride of its axis. What lies together in both forms is copied as one atom: the last
-// loop if it runs along the rows, with any loops that continue it. With `lanes <0:16, 1:4>` and elements of
-// four bits an atom has two bytes, and no element is taken out of its byte:
+// its divisor times the stride of its axis. Elements that lie together in both forms are copied as one atom:
+// the last loop if it runs along the rows, with any loops that continue it. With `lanes <0:16, 1:4>` and
+// elements of four bits an atom has two bytes, and no element is taken out of its byte:
 //
 //     source  a0a1a2a3 a4a5a6a7 ...       stored  a0a1a2a3 b0b1b2b3 ... p0p1p2p3   a4a5a6a7 b4b5b6b7 ...
 //             b0b1b2b3 b4b5b6b7 ...
@@ -11,7 +11,7 @@
 // lie a power of two apart share the sets of a cache, and atom by atom every line would be evicted before its
 // next atom is wanted.
 //
-// Where an atom is no whole number of bytes, elements become bytes before, and a stream of bits again behind.
+// If an atom is no whole number of bytes, elements become bytes first, and a stream of bits again at the end.
 
 #include "compiler/layout_copy.h"
 

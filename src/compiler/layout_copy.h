@@ -28,7 +28,7 @@ public:
     /// Bytes of the packed form.
     size_t packed_bytes(Groups groups) const;
 
-    /// Whether groups are rows of the source, in order: coordinates of its outermost axis. Else each may need
+    /// True if groups are rows of the source, in order: coordinates of its outermost axis. Else each may need
     /// elements from everywhere.
     bool are_rows() const { return are_rows_; }
     /// Coordinates of the outermost axis of the source; a scalar has one.

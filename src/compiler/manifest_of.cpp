@@ -46,7 +46,7 @@ std::vector<std::string> instruction_sets(const machine::Machine& machine) {
     return sets;
 }
 
-/// Whether the output is written by exchanges alone in which the ranks place their parts.
+/// True if only exchanges in which the ranks place their parts write the output.
 bool is_placed(const Compiled& compiled, int64_t output, const std::set<std::string>& placing) {
     const auto writes_it = [&](const movement::ProgramBuffer& buffer) {
         return buffer.memory == movement::MemoryKind::kOutput && buffer.position == output &&

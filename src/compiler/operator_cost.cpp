@@ -26,7 +26,7 @@ BoundExtents extents_of(const Definition& d, const std::map<std::string, int64_t
     return bound_extents(d, dims_of(d, symbols), d.name);
 }
 
-/// Whether the second element along the last axis of a view is the one behind the first, or the same one.
+/// True if the second element along a view's last axis lies right behind the first one, or is the same.
 bool keeps_neighbours(const Definition& view, const BoundExtents& bound) {
     if (bound.iterators.back() == 1) return true;
     const auto& source = std::get<Read>(view.body.front()->node);
@@ -45,7 +45,7 @@ bool keeps_neighbours(const Definition& view, const BoundExtents& bound) {
     return step == 0 || step == 1;
 }
 
-/// There is code for the operator. A view needs it, too: it becomes a copy where it is an output.
+/// True if there is code for the operator. A view needs it, too: as an output it becomes a copy.
 bool is_compiled(const Definition& definition) {
     return kernels::plain_micro_kernel().why_not(definition).empty() &&
            std::ranges::none_of(definition.tensors, lowering::reads_numbers_of_i32);

@@ -41,8 +41,8 @@ public:
         if (options_.dump) write_file(path_of(report_.passes.back().name, "txt"), text);
     }
 
-    /// For the pass that ran last: what a budget has cut short, if it has. Whoever asked for no search knows
-    /// that. @return the warning, if there is one
+    /// For the pass that ran last: what a budget has cut short, if it has. No warning if no search was asked
+    /// for. @return the warning, if there is one
     std::vector<std::string> note_cut(const std::string& what) {
         if (what.empty() || options_.search_effort == 0) return {};
         std::string warning = fmt::format("{}: {}; --search-effort {} looks further",

@@ -11,7 +11,7 @@ namespace tessera::compiler {
 /// The properties of the machine that the default planner reads. `workers`: by default the machine's cores.
 planner::PlannerOptions planner_options(const machine::Machine& machine, std::optional<int64_t> workers);
 
-/// Where planning of a graph begins: the options know how many bytes of constants it has.
+/// The start of planning for a graph. The options know the bytes of its constants.
 struct PlanningStart {
     planner::PlannerOptions options;
     plan::Plan initial;

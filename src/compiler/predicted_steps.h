@@ -21,7 +21,7 @@ struct PredictedStep {
 
 /// The sizes of a point. For a language model, with contents that decide how much attention reads: each of
 /// its sequences has as many new tokens as the others, behind as many cached ones as make up the cache extent
-/// S, none where the new ones alone do. Where there is no such step, and in other graphs, indices are left
+/// S, none where the new ones alone do. If there is no such step, and in other graphs, indices are left
 /// open.
 cost::SizePoint size_point(const runtime::Manifest& manifest, const Point& point);
 

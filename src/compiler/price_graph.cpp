@@ -165,7 +165,7 @@ private:
     const Graph graph_;
     const PlanningStart start_;
     const std::optional<machine::PublishedModel> cost_;
-    std::optional<planner::PlannerOptions> by_published_;  ///< with the model's price, if there is a wish
+    std::optional<planner::PlannerOptions> by_published_;  ///< with the model's price, if it is asked for
     const std::span<const plan::StatedText> stated_;
     std::vector<Priced> priced_;
 };

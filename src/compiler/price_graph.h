@@ -34,7 +34,7 @@ struct NestPrice {
     std::vector<HeldBuffer> buffers;
     double barrier = 0;        ///< of one meeting of all workers, which is no part of `seconds`
     std::string why_infinite;  ///< why `seconds` is not known; else empty
-    /// By a published model: what `compile --cost` counts for this nest. Empty without such a wish, and where
+    /// By a published model: what `compile --cost` counts for this nest. Empty if it is not asked for, or if
     /// `why_infinite` says that there is no price.
     std::optional<machine::PublishedPrice> published;
 };

@@ -30,7 +30,7 @@ void expect_array(const Value& value, const std::string& where) {
                     "arrays are row-major; the plan chooses how constants and states are stored");
 }
 
-/// What a call hands over can be checked before it; what the code computes could lead it anywhere.
+/// Indices that a call hands over can be checked before it runs; computed ones could lead anywhere.
 void expect_known_indices(const Graph& graph, const Block& block, const Node& node,
                           const std::string& where) {
     const Definition* definition = node.definition();
@@ -55,9 +55,9 @@ void expect_known_indices(const Graph& graph, const Block& block, const Node& no
     }
 }
 
-/// Two iterations that write one element would leave it to the order of execution which of them counts, in a
-/// fold, too, if they differ in more than its reductions. Where an index chooses the element, its contents
-/// are checked before a call (compiler/programs/check_indices.h).
+/// If two iterations wrote one element, the order of execution would decide which of them counts; in a fold,
+/// if they differ in more than its reductions. If an index chooses the element, its contents are checked
+/// before a call (compiler/programs/check_indices.h).
 void expect_single_writes(const Graph& graph, const Node& node, const std::string& where) {
     const Definition* definition = node.definition();
     if (definition == nullptr) return;

@@ -6,7 +6,7 @@
 
 namespace tessera::compiler {
 
-/// Whether a graph that somebody wrote can be a program: called with arrays, every one of which has a file.
+/// Checks that a graph that somebody wrote can be a program: called with arrays, each of which has a file.
 /// @pre the graph is verified
 /// @throws Error naming the value that NumPy has no type for, that has a layout of its own, or by which
 /// elements are found though the graph itself computes it; an output that no operator makes; an exchange of

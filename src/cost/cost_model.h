@@ -35,7 +35,7 @@ class CostModel {
 public:
     explicit CostModel(const machine::Machine& machine);
 
-    /// With the typical rates where it was not measured.
+    /// The machine, with typical rates if it was not measured.
     const machine::Machine& machine() const { return machine_; }
     bool is_measured() const { return is_measured_; }
     class PricedLeaf;
@@ -58,7 +58,7 @@ public:
     /// Bytes of the level that each of `workers` threads has to itself.
     int64_t capacity(size_t level, int64_t workers) const;
     double barrier_seconds(int64_t workers) const;
-    /// Of one load from a level; 0 where it was not measured.
+    /// Seconds of one load from a level; 0 if it was not measured.
     double latency_seconds(size_t level) const { return machine_.memory[level].latency_seconds.value_or(0); }
 
 private:
@@ -88,14 +88,14 @@ private:
     const std::vector<Layout> layouts_;
     std::string why_infinite_;
     bool is_product_ = false;
-    // Of a product: its iterators, its types, and the times of its calls.
+    // For products only: iterators, types, and the times of calls.
     int m_ = -1, n_ = -1, k_ = -1;
     plan::KernelTypes types_;
     double bits_of_b_ = 0, peak_ = 0;
     std::optional<KernelTimes::OfCalls> times_;
 };
 
-/// Whether there are rates of the memory and times of micro-kernels, `loops` among them. A table without
+/// True if there are rates of the memory and times of micro-kernels, `loops` among them. A table without
 /// those does not count: most operators would be priced by roofs and look fast beside measured products.
 bool is_measured(const machine::Machine& machine);
 

@@ -11,8 +11,8 @@ using lowering::TiledKernel;
 
 namespace {
 
-/// Of a call of a product beyond what the table shows, since it lists long calls: addresses, the first loads
-/// and the last stores, some 30 cycles.
+/// Time of a call of a product beyond what the table shows, since it lists long calls: addresses, the first
+/// loads and the last stores, some 30 cycles.
 constexpr double kCallSeconds = 10e-9;
 
 Evaluation impossible(const lowering::BrokenRule& broken, const lowering::BlockLinks& links) {

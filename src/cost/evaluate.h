@@ -58,7 +58,7 @@ public:
     Evaluation operator()(const lowering::TiledKernel& kernel, std::span<const int> leaves,
                           const std::vector<bool>& is_tile);
 
-    /// Of a kernel of a plan, perhaps divided between the workers.
+    /// The same for a kernel of a plan, perhaps divided between the workers.
     Evaluation operator()(const plan::Nest& nest, const std::vector<bool>& is_tile);
     /// The same at each point.
     std::vector<Evaluation> at_points(const plan::Nest& nest, const std::vector<bool>& is_tile);
@@ -70,14 +70,14 @@ public:
         std::vector<int> leaves;
     };
     Numbered numbered(const plan::Nest& nest, const std::vector<bool>& is_tile);
-    /// What a kernel touches of a storage outside of its tiles, at the first point: undivided.
+    /// The part of a storage outside of its tiles that a kernel, undivided, touches at the first point.
     struct Touched {
         ValueId storage;
         double bytes = 0;
         bool is_written = false;
     };
     std::vector<Touched> touched(const lowering::TiledKernel& kernel, const std::vector<bool>& is_tile);
-    /// At the first point, where other kernels have left each storage in some level.
+    /// The price at the first point, with each storage in the level where other kernels have left it.
     Evaluation after_others(const Numbered& kernel, const std::vector<bool>& is_tile,
                             const std::map<ValueId, size_t>& levels);
 
@@ -105,13 +105,13 @@ public:
     /// @param is_free by operator: its results need not be stored, so that a kernel may compute the part
     /// alone that its readers need
     std::vector<Least> least(const std::vector<std::vector<int>>& leaves, const std::vector<bool>& is_free);
-    /// A lower bound on the price of every kernel of these operators. It takes a producer that is read under
-    /// a predicate of its reader alone to be computed whole: merges that save by that may be left out.
+    /// A lower bound on the price of every kernel of these operators. It counts a producer whole even if its
+    /// reader reads it only under a predicate: merges that save by that may be left out.
     double least_seconds(std::span<const Least* const> operators) const;
 
-    /// One barrier takes so long, by the weights of the points. Published models have none.
+    /// Seconds of one barrier, by the weights of the points. Published models have none.
     double barrier_seconds() const;
-    /// The price, by a published model, is that of all workers, and not of the one with most work.
+    /// True if a published model prices the work of all workers, and not of the one with most work.
     bool is_of_all_workers() const {
         return published_ && published_->model != machine::PublishedModel::kNncase;
     }
@@ -144,7 +144,7 @@ private:
         std::vector<std::pair<int, int64_t>> lanes =
             {};  ///< iterators of packed axes, with the lanes of each
 
-        /// Of the largest access, with these extents of the iterators.
+        /// Bytes of the largest access, with these extents of the iterators.
         double bytes(std::span<const int64_t> extents) const;
         /// How often its lines are read in tiles of these extents, which are perhaps less than the lanes.
         double lines_read(std::span<const int64_t> extents) const;

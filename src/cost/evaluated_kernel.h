@@ -11,7 +11,7 @@
 
 namespace tessera::cost {
 
-/// A kernel at one point. What it notes lies in the object itself, since a search makes millions of them.
+/// A kernel at one point. Its notes lie in the object itself, since a search makes millions of them.
 class Evaluator::OfKernel {
 public:
     OfKernel(Evaluator& evaluator, const lowering::TiledKernel& kernel, size_t point)
@@ -29,8 +29,8 @@ public:
         }
     }
 
-    /// Of the trips of all workers, those of the one with most. @pre the sizes of this loop and those around
-    /// it are known
+    /// The share of all trips that the worker with most of them executes. @pre the sizes of this loop and
+    /// those around it are known
     double executed_share(int at) const;
 
     using Extents = std::span<const int64_t>;  ///< by iterator
@@ -97,7 +97,7 @@ private:
         return {extents_.data() + places_[number_of(tiled)].extents + depth * iterators, iterators};
     }
 
-    /// What one trip of each loop touches, each storage once; and the whole kernel.
+    /// Computes the footprint of one trip of each loop and of the whole kernel, each storage once.
     void measure_footprints();
 
     double rate(size_t level) const { return evaluator_.model_.seconds_per_byte(level, evaluator_.workers_); }
@@ -109,7 +109,7 @@ private:
 
     bool runs_with(const lowering::TiledOperator& tiled, const Tensor& tensor, int loop) const;
 
-    /// Whether each trip of the loop folds a part of the operator's reduction.
+    /// True if each trip of the loop folds a part of the operator's reduction.
     bool folds(const lowering::TiledOperator& tiled, int loop) const;
 
     /// Adds what the operator moves to the levels. @return the farthest level that it reads from

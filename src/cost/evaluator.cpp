@@ -1,4 +1,4 @@
-// What an evaluator knows of a block: its tensors, their places, and the prices of leaves.
+// The evaluator's knowledge of a block: its tensors, their places, and the prices of leaves.
 #include <algorithm>
 #include <map>
 

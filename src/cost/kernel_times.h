@@ -33,9 +33,9 @@ struct ProductTime {
 /// is interpolated in the logarithms: first along k between entries of the same rows, then along r. Beyond
 /// the listed k it stays what it is at the last one. Columns count in whole lanes, k in whole steps of the
 /// unit. Panels count for a call that has blocks of rows enough for them, prefetching for others. Entries are
-/// those of the same kernel and types whose other parameters agree; of equal rows the one with the nearest
-/// number of groups counts. Lanes that are not listed are as much slower as they are fewer. Where the types
-/// are not listed, those of the same A with the nearest number of bits of B stand in for them.
+/// those of the same kernel and types whose other parameters agree; among equal rows the one with the nearest
+/// number of groups counts. Lanes that are not listed are as much slower as they are fewer. If the types are
+/// not listed, those of the same A with the nearest number of bits of B stand in for them.
 class KernelTimes {
 public:
     explicit KernelTimes(const machine::Machine& machine);

@@ -23,7 +23,7 @@ struct RowBlocks {
 
     /// Numbers of rows of the blocks, with how many there are.
     std::map<int64_t, int64_t> cut(int64_t m) const;
-    /// Whether the time of a call of m rows tells of its largest block, if those of its others are known.
+    /// True if the time of a call of m rows gives that of its largest block, those of its others being known.
     bool tells_of_largest(int64_t m) const;
     /// The seconds of a block, from the seconds of those listed. @pre some are listed; all seconds are
     /// positive

@@ -6,8 +6,8 @@
 //           | norm   | product   | norm       |           | norm
 //           |        | writes x  | reads x, which was written at n + p/2 and lies p/2 bytes back
 //
-// What other workers have written lies in their caches: behind a meeting it comes from the nearest level that
-// all of them share.
+// Values that other workers have written lie in their caches: behind a barrier they come from the nearest
+// level that all of them share.
 #include "cost/step_cost.h"
 
 #include <algorithm>
@@ -80,7 +80,7 @@ private:
 
     using Accesses = std::vector<movement::WorkerAccess>;
 
-    /// Whether the workers read only what each has written itself.
+    /// True if each worker reads only what it has written itself.
     bool is_own(const Accesses& written, const Accesses& now, ValueId storage) const {
         const std::string& name = graph_[storage].name;
         std::optional<std::vector<movement::WorkerPart>> common;

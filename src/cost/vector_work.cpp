@@ -32,7 +32,7 @@ Along along(const ExprPtr& component, int x) {
     }
 }
 
-/// Whether groups of `lanes` neighbouring elements of the axis lie side by side.
+/// True if groups of `lanes` neighbouring elements of the axis lie side by side.
 bool is_innermost(const Layout& layout, size_t axis, size_t rank, int64_t lanes) {
     if (!layout.lanes.empty())
         return layout.lanes.back().axis == static_cast<int>(axis) && layout.lanes.back().factor % lanes == 0;

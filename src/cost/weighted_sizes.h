@@ -17,7 +17,7 @@ struct WeightedSizes {
     std::map<std::string, int64_t> symbols;
 };
 
-/// Whether the point lies within the specialisation's bounds.
+/// True if the point lies within the specialisation's bounds.
 bool holds(const plan::SpecialisationPlan& specialisation, const Point& point);
 
 /// The point of greatest weight within the specialisation's bounds, even if another specialisation runs
@@ -32,7 +32,7 @@ std::optional<size_t> specialisation_at(const plan::Plan& plan, const Point& poi
 std::vector<Point> points_of(const Graph& graph, const plan::Plan& plan,
                              const plan::SpecialisationPlan& specialisation);
 
-/// Those points, symbols that a point does not name at their largest; the largest sizes where there is none.
+/// Sizes at those points; symbols that a point does not name are at their largest, as all are without points.
 std::vector<WeightedSizes> sizes_of(const Graph& graph, const plan::Plan& plan,
                                     const plan::SpecialisationPlan& specialisation);
 

@@ -11,13 +11,13 @@
 /// The boxes of one value: the cheapest trees that make all forms that are asked for out of the first one.
 namespace tessera::distribution {
 
-/// What a plan, or a part of one, costs.
+/// The price of a plan, or of a part of one.
 struct Price {
     double seconds = 0;
     int64_t units = 0;  ///< memory
 };
 
-/// What is minimised: a weighted sum, or both (every price that none other beats in both counts).
+/// A weighted sum is minimised, or both counts: then every price counts that no other one beats in both.
 struct Objective {
     double per_second = 1;
     double per_unit = 0;
@@ -28,8 +28,8 @@ struct Objective {
     }
 };
 
-/// Adds a price to those that count, ascending by the objective, and takes out those that no longer do. Of
-/// prices that differ by rounding errors the one with less memory counts. @return whether it counts
+/// Adds a price to those that count, ascending by the objective, and takes out those that no longer do. If
+/// prices differ by rounding errors alone, the one with less memory counts. @return true if this one counts
 bool add_price(std::vector<Price>& prices, const Price& price, const Objective& objective);
 
 /// A set of forms, as a position in its FormSets; 0 is the empty one.
@@ -42,7 +42,7 @@ public:
 
     SetId intern(std::vector<FormId> ascending);
     SetId with(SetId set, FormId form);
-    /// Ascending. The references last.
+    /// Ascending. References stay valid.
     const std::vector<FormId>& operator[](SetId set) const { return sets_[static_cast<size_t>(set)].forms; }
     /// Its subsets: bit i of the position stands for the i-th form.
     const std::vector<SetId>& subsets(SetId set);

@@ -24,7 +24,7 @@ std::optional<Collective> collective_of(const Sbp& from, const Sbp& to) {
     return std::nullopt;
 }
 
-/// Of whatever grains.
+/// True if both cut the same axis, whatever their grains.
 bool cut_one_axis(const Sbp& a, const Sbp& b) {
     return a.kind == Kind::kSplit && b.kind == Kind::kSplit && a.axis == b.axis;
 }

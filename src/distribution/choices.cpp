@@ -62,7 +62,7 @@ public:
     }
 
 private:
-    // What a sequence of split iterators leaves.
+    // The shares that are left after a sequence of split iterators.
     struct Level {
         std::optional<Signature> signature;
         std::vector<Share> parts;
@@ -138,7 +138,7 @@ private:
         if (found_.size() > kMostPaths) refuse(bound_);
     }
 
-    // Of the device with the largest part.
+    // The time of the device with the largest part.
     double seconds_of() const {
         const std::vector<distribution::Level>& levels = problem_.placement.levels;
         double share = 1;
@@ -176,7 +176,7 @@ private:
     Choices found_;
 };
 
-// Those that are true with the same forms at all sizes; their times add up.
+// The choices that are true with the same forms at all sizes; their times add up.
 Choices choices_at_points(const Problem& problem, const Operator& op, Choices found) {
     for (auto& [key, choice] : found) choice.seconds = 0;
     for (const OperatorAt& point : op.points) {

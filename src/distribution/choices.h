@@ -9,7 +9,7 @@
 /// The ways in which an operator can be distributed: SBP signatures over all levels.
 namespace tessera::distribution {
 
-/// What one level makes of an operator.
+/// The way in which one level distributes an operator.
 struct LevelChoice {
     enum class Kind : uint8_t {
         kBroadcast,  ///< all devices of a group do the same
@@ -31,8 +31,8 @@ struct Choice {
     double seconds = 0;       ///< on one device
 };
 
-/// Every signature of the operator that is true in every group of every level; of those that read and make
-/// the same forms the fastest, the first of them. The forms follow from facts/sbp and facts/linear, the
+/// Every signature of the operator that is true in every group of every level. Among those that read and make
+/// the same forms it is the first of the fastest. The forms follow from facts/sbp and facts/linear, the
 /// seconds from facts/work and facts/touched (docs/distribution.md).
 /// @throws Error if there are more than kMostChoices.
 std::vector<Choice> derive_choices(const Problem& problem, const Operator& op);

@@ -20,8 +20,8 @@
 //   all-to-all      pairwise            (p - 1) (alpha + beta s / p^2)
 //                   Bruck               log2(p) (alpha + beta s / 2p)
 //
-// log2 is rounded up. Where p is no power of two, Bruck's gathering takes as many rounds; recursive halving
-// and doubling of sums takes a round more on each side, in which all of the data moves.
+// log2 is rounded up. If p is no power of two, Bruck's gathering takes as many rounds; recursive halving and
+// doubling of sums takes a round more on each side, in which all of the data moves.
 
 namespace tessera::distribution {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "distribution/placement.h"
 
-/// What boxes cost: collectives in the alpha-beta model.
+/// The price of boxes: collectives in the alpha-beta model.
 namespace tessera::distribution {
 
 /// The collective that a box is.

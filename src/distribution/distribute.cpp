@@ -116,7 +116,7 @@ private:
         return weighed;
     }
 
-    // The plan in which all devices do the same, which there is unless the choices are restricted.
+    // The plan in which all devices do the same. It exists unless the choices are restricted.
     void broadcast_all(Answer& answer, std::vector<BoxTrees>& trees) {
         const Form whole(problem_.placement.rank(), broadcast());
         for (const std::vector<Choice>& choices : choices_) {
@@ -261,8 +261,7 @@ private:
                     to[static_cast<size_t>(level)]);
     }
 
-    // Of each value one price: from the last value back, that which leaves the values before it a price that
-    // they have.
+    // One price for each value: together the best by the objective that hold no more than the answer.
     static std::vector<Price> prices_of(std::vector<BoxTrees>& trees, const Asked& asked,
                                         const Answer& answer, const Objective& objective) {
         struct Sum {

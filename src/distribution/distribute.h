@@ -22,7 +22,7 @@ struct DistributeOptions {
     bool weigh_memory = true;    ///< bounds seconds + lambda x memory
 };
 
-/// What becomes of one value.
+/// The forms of one value.
 struct ValuePlan {
     Form made;               ///< the first form
     std::vector<Box> boxes;  ///< each source is there before
@@ -58,7 +58,7 @@ using OperatorChoices = std::vector<std::vector<Choice>>;
 Distribution distribute_choices(const Problem& problem, const OperatorChoices& choices,
                                 const DistributeOptions& options = {});
 
-/// What a plan takes and holds, added up anew.
+/// The time and the memory of a plan, added up anew.
 double seconds_of(const DistributionPlan& plan);
 int64_t units_of(const Problem& problem, const DistributionPlan& plan);
 /// The memory of all forms of one value.

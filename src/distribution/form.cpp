@@ -26,7 +26,7 @@ std::string text(const Form& form) {
 }
 
 bool exists(const Form& form, std::span<const int64_t> shape, const Placement& placement, facts::Cut cut) {
-    // Of each axis the sizes that the groups have.
+    // For each axis the sizes that the groups have.
     std::vector<std::set<int64_t>> left;
     for (const int64_t extent : shape) left.push_back({extent});
     for (size_t level = 0; level < form.size(); ++level) {

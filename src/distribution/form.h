@@ -25,8 +25,8 @@ Sbp partial(Monoid monoid);
 /// "[S(0), B]".
 std::string text(const Form& form);
 
-/// Whether each axis of the shape is divided without rest; if parts may differ by one grain (`kRagged`),
-/// whether each device holds something.
+/// True if each axis of the shape is divided without rest; if parts may differ by one grain (`kRagged`), if
+/// each device holds something.
 bool exists(const Form& form, std::span<const int64_t> shape, const Placement& placement,
             facts::Cut cut = facts::Cut::kEvenly);
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-// What must be remembered of a beginning of a plan are the forms of the values between the decided operators
-// and the others. Greedy orders from several operators and the given order are compared by how many
-// combinations of these forms there are, at their worst.
+// A beginning of a plan is remembered by the forms of the values between the decided operators and the
+// others. Greedy orders from several operators and the given order are compared by how many combinations of
+// these forms there are, at their worst.
 
 namespace tessera::distribution {
 namespace {
@@ -52,7 +52,7 @@ private:
     double weight_of_all_ = 0;
 };
 
-// Of the whole order: the sum of the combinations after each step, as a power of two.
+// The sum of the numbers of combinations after each step of the order.
 double weight_of(const SearchGraph& graph, const std::vector<int>& order) {
     Frontier frontier(graph);
     double sum = 0;

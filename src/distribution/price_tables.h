@@ -26,8 +26,8 @@ public:
     /// readers, down to this form. `roots`: the price of each first form.
     std::vector<Costs> outside(const std::vector<Costs>& inside, const Costs& roots) const;
 
-    /// What a first form costs by itself, and where its trees begin: behind the boxes that end its
-    /// P(softmax_sum).
+    /// The price of a first form by itself, and the form at which its trees begin: behind the boxes that end
+    /// its P(softmax_sum).
     double alone(FormId first) const { return alone_[static_cast<size_t>(first)]; }
     FormId root(FormId first) const { return cluster_->ended[static_cast<size_t>(first)]; }
     const Cluster& cluster() const { return *cluster_; }

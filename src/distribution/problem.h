@@ -22,19 +22,19 @@ struct OperatorAt {
 struct Operator {
     facts::BoundDefinition bound;
     std::vector<int> values;  ///< for each tensor of the definition its value
-    /// What its time is counted at, and where each of its choices must be true as well; empty: at `bound`,
-    /// once.
+    /// Sizes at which its time is counted and at which each of its choices must be true as well; empty: at
+    /// `bound`, once.
     std::vector<OperatorAt> points = {};
     std::vector<bool> may_split = {};  ///< for each iterator; empty: all
     /// For each iterator the grains of which its parts may be, besides 1; empty: none.
     std::vector<std::vector<int64_t>> grains = {};
-    /// Which forms each tensor may have in a choice; empty: any (of `Sbp` entries).
+    /// True if the tensors may have these forms in a choice; empty: any forms (of `Sbp` entries).
     std::function<bool(const std::vector<Form>& forms)> allows = {};
 
     const std::string& name() const { return bound.definition.name; }
 };
 
-/// What all tensors of one name are.
+/// The value that all tensors of one name are.
 struct Value {
     std::string name;
     std::vector<int64_t> shape;
@@ -44,7 +44,7 @@ struct Value {
     bool is_constant = false;    ///< its stored form is free
     std::optional<Form> given;   ///< of an input
     std::optional<Form> wanted;  ///< of a result
-    /// What a box moves each time: how often, and bits of the whole value. Empty: once, all of it.
+    /// Moves of a box: how often, and bits of the whole value each time. Empty: once, all of it.
     std::vector<std::pair<double, int64_t>> moves = {};
     std::optional<int64_t> held_bits = {};  ///< that count as memory; empty: all of it
     bool only_slices = false;               ///< the only boxes are B to S(a)
@@ -66,7 +66,7 @@ struct Problem {
     /// Memory is counted in parts of a bit, so that shards are whole numbers of units.
     int64_t units_per_byte() const { return 8 * placement.domains(); }
     int64_t units(const Value& value, const Form& form) const;
-    /// Of what a box makes. A slice of a constant that has no other boxes is read where it lies.
+    /// Memory of the form that a box makes. A slice of a constant without other boxes is read where it lies.
     int64_t box_units(const Value& value, const Form& to) const {
         return value.is_constant && value.only_slices ? 0 : units(value, to);
     }

@@ -70,7 +70,7 @@ void Relaxation::add_factor(const SearchGraph& graph, FormSets& sets, int value,
     factor.open.resize(factor.arguments.size() + 1);
 }
 
-// What serving it in each form costs beyond what the operator pays.
+// The price of serving the argument in each form, less what the operator pays.
 Costs Relaxation::prices_of(const Argument& argument) {
     Costs prices;
     for (const double message : argument.message) prices.push_back(-message);

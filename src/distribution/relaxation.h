@@ -10,7 +10,7 @@
 /// on forms.
 namespace tessera::distribution {
 
-/// What is decided of one value: by its maker, and by the readers so far.
+/// The decisions about one value so far: of its maker, and of its readers.
 struct ValueState {
     static constexpr FormId kUnmade = -2;
     FormId made = kUnmade;  ///< kFree: any that may be stored
@@ -29,13 +29,13 @@ public:
     /// Improves the bound by sweeps over the operators, until one gains little.
     void tighten();
 
-    /// Of every plan.
+    /// The bound on every plan.
     double bound() const;
-    /// Takes the choices out that no plan of a lower value than this can have.
+    /// Takes out the choices that no plan of a lower value than this can have.
     void remove_choices_above(double value);
     bool is_left(int op, int choice) const { return is_left_[size(op)][size(choice)]; }
 
-    /// The least value of this operator alone, and of a value of which nothing is decided.
+    /// The least value of this operator alone, and of a value that is wholly undecided.
     double of_operator(int op) const { return least_[size(op)]; }
     double of_value(int value) const { return factors_[size(value)].least; }
     /// The same for a value of which something is decided: `step` operators of the order. No less than what

@@ -10,7 +10,7 @@ namespace tessera::distribution {
 /// and the boxes of each value; of an infeasible problem its status and the least memory.
 std::string json_text(const Problem& problem, const Distribution& found);
 
-/// Tables of the same for people. Of an infeasible problem, what needs the memory.
+/// Tables of the same for people. For an infeasible problem they show what needs the memory.
 std::string report(const Problem& problem, const Distribution& found);
 
 }  // namespace tessera::distribution

@@ -7,9 +7,9 @@
 
 #include "distribution/sweep_layer.h"
 
-// After each step, beginnings of plans that leave the same state are one: the state is, of each value that
-// decided and undecided operators share, the form in which it is made and the set of forms that are asked
-// for. Of its prices the best counts, or the front of (seconds, memory).
+// After each step, beginnings of plans that leave the same state are merged. The state holds, for each value
+// that decided and undecided operators share, the form in which it is made and the set of forms that are
+// asked for. The best of its prices counts, or the front of (seconds, memory).
 //
 //   step 1   up        H: made S(1), asked {}
 //   step 2   activate  G: made S(1), asked {}          H has ended: its boxes are priced
@@ -23,7 +23,7 @@ namespace {
 
 // Trees for more forms of one value cost too much; plans with so many are given up, with their bound.
 constexpr size_t kMostForms = 9;
-// Labels of one state are sorted out when there are so many more.
+// The labels of one state are pruned when there are more.
 constexpr size_t kMostUnsorted = 64;
 constexpr double kNotAsked = std::numeric_limits<double>::quiet_NaN();
 
@@ -32,7 +32,7 @@ struct Origin {
     int32_t choice;
 };
 
-/// What one form of one tensor makes of one state of its value.
+/// The state of a value after one form of one of its tensors is decided.
 struct Step {
     uint64_t key = 0;
     std::vector<double> bounds;  ///< of the value for each cut, asked when they are needed
@@ -77,7 +77,7 @@ private:
         return graph_.operators[static_cast<size_t>(order_[step])];
     }
 
-    // What operators and values of which nothing is decided after the step cost at least.
+    // Lower bounds, by cut, on the price of the operators and values that are still undecided after the step.
     std::vector<double> bounds_of_rest(int step) const {
         std::vector<double> bounds(cuts_.size(), 0);
         for (size_t c = 0; c < cuts_.size(); ++c) {
@@ -104,7 +104,7 @@ private:
         std::vector<size_t> choices;  ///< that no relaxation has taken out
         std::vector<double> rest;     ///< bounds_of_rest
         std::vector<int> untouched;   ///< positions of open values that the operator does not touch
-        /// Of each value that is open afterwards: its position before, or the tensor that it is.
+        /// The origin of a value that is open afterwards: its position before, or the tensor that it is.
         struct Source {
             int position = -1;
             int tensor = -1;
@@ -114,7 +114,7 @@ private:
         std::vector<bool> ends;   ///< whether all is decided of the tensor's value
         std::vector<std::vector<FormId>> forms;   ///< of each tensor the different ones among the choices
         std::vector<std::vector<int>> positions;  ///< of each tensor and choice the position in `forms`
-        /// For each tensor and each state of its value what the forms make of it.
+        /// For each tensor and each state of its value the step of each form.
         std::vector<std::unordered_map<uint64_t, std::vector<Step>>> steps;
     };
 
@@ -213,7 +213,7 @@ private:
             for (size_t t = 0; t < op.values.size(); ++t)
                 steps[t] = &(*of_tensor[t])[static_cast<size_t>(made.positions[t][x])];
             if (std::ranges::any_of(steps, [](const Step* each) { return each->is_too_large; })) {
-                // What the beginning costs bounds the loss.
+                // The price of the beginning bounds the loss.
                 for (const Label& label : state.labels)
                     result_.lost = std::min(result_.lost, rank(label.price, state.bounds));
                 continue;
@@ -223,7 +223,7 @@ private:
         }
     }
 
-    // The beginnings with one more choice that no cut takes, into found_, and their bounds_.
+    // Puts the beginnings with one more choice that no cut removes into found_, their bounds into bounds_.
     void extend(const Decision& made, const SweepState& state, size_t x, const std::vector<double>& base,
                 const std::vector<Step*>& steps) {
         found_.clear();
@@ -311,7 +311,7 @@ private:
         return value;
     }
 
-    // Drops what is too much, and writes down where the others come from.
+    // Drops the labels beyond the width, and notes the origins of the others.
     void settle(Layer& layer) {
         std::vector<double> ranks;
         for (SweepState& state : layer.states) {

@@ -6,7 +6,7 @@
 
 #include "distribution/relaxation.h"
 
-/// What a sweep keeps after each operator.
+/// The states that a sweep keeps after each operator.
 namespace tessera::distribution {
 
 /// A beginning of a plan.

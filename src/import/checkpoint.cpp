@@ -60,8 +60,8 @@ void refuse_adapter(const fs::path& folder, Checkpoint& checkpoint) {
             fmt::format("{}: an adapter, which is to be merged into the weights", kAdapter));
 }
 
-/// A model that was saved without its head has names without the base, as transformers reads them, too. Of a
-/// head and an embedding that are one, either may be stored.
+/// A model that was saved without its head has names without the base, as transformers reads them, too. If
+/// head and embedding are one, either of them may be stored.
 void adapt_names(Checkpoint& checkpoint) {
     if (!checkpoint.config || !checkpoint.weights) return;
     TensorNames& names = checkpoint.config->names;

@@ -153,7 +153,7 @@ private:
                             joined({choice, x}, weight(matrix)));
     }
 
-    /// The feed-forward of a layer with experts. What they read is F32, whatever the policy allows.
+    /// The feed-forward of a layer with experts. They read F32, whatever the policy allows.
     ValueId experts(ValueId x) {
         const DecoderSize& size = step_.spec.size;
         const ops::ExpertShape shape{step_.rows, size.experts, size.experts_chosen};

@@ -25,7 +25,7 @@ struct ExpertStack {
 void name_stored_stacks(DecoderConfig& config, const WeightSource& checkpoint);
 
 /// The tensors of a checkpoint, in which the matrices [outputs, inputs] of all experts of a layer, stored one
-/// by one, are one matrix [experts * outputs, inputs]. Floats of several types become F32. Where an expert is
+/// by one, are one matrix [experts * outputs, inputs]. Floats of several types become F32. If an expert is
 /// missing or has another shape or type than the first, the type of the whole says so.
 class ExpertWeights : public WeightSource {
 public:

@@ -31,8 +31,8 @@ struct BarrierCost {
     bool operator==(const BarrierCost&) const = default;
 };
 
-/// What lies between the ranks of a program on this machine (docs/ranks.md): a part of n bytes for each other
-/// rank takes latency + n / bytes_per_second.
+/// The link between the ranks of a program on this machine (docs/ranks.md): a part of n bytes for each
+/// other rank takes latency + n / bytes_per_second.
 struct RankLink {
     int64_t ranks = 2;
     std::string transport;       ///< "memory" that processes share, or "mpi"

@@ -14,7 +14,7 @@ namespace tessera::machine {
 Machine probe_host();
 
 /// Features of this CPU that this process may use, for `missing_features`: may code for a machine run here?
-/// Where there are AMX tiles, this asks the system for them (tile_permission.h), and without leaves them out.
+/// If there are AMX tiles, asks the system for them (tile_permission.h); if refused, leaves them out.
 std::set<std::string> host_features();
 
 }  // namespace tessera::machine

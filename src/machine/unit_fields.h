@@ -28,7 +28,7 @@ double read_special_operations(TomlFields& fields, std::string_view key);
 /// Picojoules of each kind of work.
 Energy read_energy(TomlFields fields);
 
-/// `isa`, `cache_line_bytes`, `compiler`, `measured_with`. What is measured besides has other readers
+/// `isa`, `cache_line_bytes`, `compiler`, `measured_with`. Other measurements have other readers
 /// (machine/measured_fields.h).
 Cpu read_cpu(TomlFields& fields);
 

@@ -16,8 +16,8 @@ struct OrderedPieces {
     std::function<void(size_t piece, std::span<const std::byte> bytes)> take;
 };
 
-/// Runs on `threads` threads, the one that calls among them. At most twice as many pieces are in memory. What
-/// `make` or `take` throws ends it and is rethrown; of several exceptions that of the earliest piece.
+/// Runs on `threads` threads, the one that calls among them. At most twice as many pieces are in memory. An
+/// exception of `make` or `take` ends it and is rethrown: that of the earliest piece, if there are several.
 void run_in_order(const OrderedPieces& pieces, size_t threads);
 
 /// Calls `work` with each number below `count`, on a thread for each processor, the one that calls among

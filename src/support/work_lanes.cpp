@@ -27,8 +27,8 @@ struct SchedulingAttributes {
     uint64_t period = 0;
 };
 
-/// On Linux the priority belongs to the thread; kernels before 6.12 take no slice. Where nothing of it can be
-/// changed the work is done all the same.
+/// On Linux the priority belongs to the thread; kernels before 6.12 take no slice. If neither can be changed,
+/// the work is done all the same.
 void step_back() {
     SchedulingAttributes attributes;
     (void)syscall(SYS_sched_setattr, 0, &attributes, 0U);

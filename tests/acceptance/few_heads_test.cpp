@@ -79,7 +79,7 @@ protected:
     std::vector<machine::BarrierCost> barriers_;  ///< empty: the machine's
 };
 
-/// Whether workers share the positions of attention.
+/// True if workers share the positions of attention.
 bool combines(const plan::SpecialisationPlan& plan) {
     for (const plan::KernelPlan& kernel : plan.kernels) {
         for (const plan::Leaf* leaf : plan::leaves(kernel.nest)) {

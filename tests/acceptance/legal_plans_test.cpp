@@ -1,4 +1,4 @@
-// The shipped model under plans that a person may wish instead of the default one: each is edited as text,
+// The shipped model under plans that a person may want instead of the default one: each is edited as text,
 // compiled through the whole pipeline into an artefact, and run. A plan decides places and order, never
 // results.
 #include <functional>

@@ -119,7 +119,7 @@ std::vector<To*> addresses(const std::vector<std::span<std::byte>>& memory) {
     return result;
 }
 
-/// What a step is called with. Its memory must live as long as it runs.
+/// The arguments of a step. The memory must outlive the call.
 class Step {
 public:
     explicit Step(const movement::ProgramMemory& memory)

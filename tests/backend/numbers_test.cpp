@@ -220,7 +220,7 @@ TEST_P(Numbers, IntegersAreExact) {
     programs.expect_equal(calls(), true);
 }
 
-/// What a map reads is chosen by integers that may be negative; every element is there.
+/// Integers that may be negative choose the elements that a map reads; all of these exist.
 TEST_P(Numbers, NegativeElementsOfIndexOperandsFloor) {
     Programs programs(GetParam());
     std::mt19937_64 random(11);

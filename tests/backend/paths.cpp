@@ -32,7 +32,7 @@ std::set<std::string> classes_of(const Graph& graph, const plan::Plan& plan,
     return result;
 }
 
-/// Whether the leaf folds into parts, or reads them.
+/// True if the leaf folds into parts, or reads them.
 bool is_parted(const plan::KernelPlan& kernel, const Block& block, const plan::Leaf& leaf) {
     const Node* parted = lowering::parted_operator(kernel.nest, block);
     return lowering::combines_parts(leaf) || (parted && parted->name == leaf.node);

@@ -25,7 +25,7 @@ ScheduleProblem of_sizes(const std::vector<int64_t>& bytes, int64_t sram_bytes) 
     return problem;
 }
 
-/// Whether operators that must be held together fit: each with those that run later and are preloaded
+/// True if operators that must be held together fit: each with those that run later and are preloaded
 /// earlier.
 bool fits_together(const ScheduleProblem& problem, const Order& order) {
     for (size_t q = 0; q < order.size(); ++q) {

@@ -119,7 +119,7 @@ TEST(ClosedForms, PublishedOnesAreMet) {
                         cycles, 1e-9 * cycles);
         } else if (what == "cut-through, empty network") {
             // A flit is a byte, the form counts until the last one enters its last link's end: a cycle less.
-            // What each end takes does not depend on the network.
+            // The time at each end does not depend on the network.
             const int32_t hops = p["hops"];
             EXPECT_NEAR(cycles_of(mesh_chip(1, hops + 1, 1, p["cycles_per_hop"]), TransferKind::kDistribute,
                                   {{0, {hops}, p["flits"], 0}}) -

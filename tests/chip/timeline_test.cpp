@@ -62,7 +62,7 @@ TEST(RunSchedule, SharesAFullLink) {
     // Both get half: speeds 0.625 and 0.8333. The preload ends after 120, the execute has 25 left.
     EXPECT_DOUBLE_EQ(run_schedule(two_operators(Share::kFair, 0.8, 0.6), kOverlapped).total,
                      100 + 120 + 25 + 100);
-    // Who wants less than half keeps it.
+    // A side that wants less than half gets all it wants.
     EXPECT_DOUBLE_EQ(run_schedule(two_operators(Share::kFair, 0.8, 0.4), kOverlapped).total,
                      run_schedule(two_operators(Share::kPreload, 0.8, 0.4), kOverlapped).total);
     EXPECT_DOUBLE_EQ(run_schedule(two_operators(Share::kFair, 0.4, 0.8), kOverlapped).total,

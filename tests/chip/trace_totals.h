@@ -8,12 +8,12 @@
 
 namespace tessera::chip {
 
-/// Whether the events of a trace do all work of the program, and no more.
+/// Checks that the events of a trace do all work of the program, and no more.
 std::vector<TraceFault> check_work(const nlohmann::json& program, const std::vector<nlohmann::json>& packets,
                                    const std::vector<nlohmann::json>& tiles);
 
-/// Whether the trailer says what the events add up to. `rate`: of each link; `peaks`: of the SRAM of each
-/// core.
+/// Checks that the trailer says what the events add up to. `rate`: of each link; `peaks`: of the SRAM of
+/// each core.
 std::vector<TraceFault> check_trailer(const nlohmann::json& trailer, const nlohmann::json& chip,
                                       const std::map<std::string, double>& rate,
                                       const std::vector<nlohmann::json>& packets,

@@ -36,7 +36,7 @@ protected:
                             .arguments = {"-C", folder_.path().string(), "XDG_CACHE_HOME=" + path("cache"),
                                           "sh", "-c", command + " < talk.txt"}});
     }
-    /// What the model answers to a prompt in letters.
+    /// The model's answer to a prompt in letters.
     std::string answer(const std::string& prompt, size_t count) const {
         std::vector<int32_t> ids;
         for (const char letter : prompt) ids.push_back(letter - 'a');
@@ -58,7 +58,7 @@ TEST_F(ChatVerb, ReusesWhatItHasReadAndSaysTheSame) {
     const ProcessResult without = chat(lines, {"-n", "2", "--no-prefix-reuse"});
     EXPECT_EQ(with.exit_code, 0) << with.errors;
     EXPECT_EQ(with.output, without.output);
-    // Of u cab a xx u dad a xx u bed a, the first twelve letters were the prompt before.
+    // The prompt u cab a xx u dad a xx u bed a begins with the twelve letters of the one before.
     EXPECT_THAT(with.errors, HasSubstr("; 12 were known\n"));
     EXPECT_THAT(without.errors, Not(HasSubstr("; 12 were known\n")));
     EXPECT_THAT(without.errors, HasSubstr("; 0 were known\n"));

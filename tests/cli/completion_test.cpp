@@ -9,7 +9,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// What bash offers for the last of these words.
+/// The completions that bash offers for the word of this number.
 std::string offered(const std::string& words, int number) {
     const std::string script = "source <(" TESSERA_PROGRAM " completion bash); COMP_WORDS=(" + words +
                                "); COMP_CWORD=" + std::to_string(number) +

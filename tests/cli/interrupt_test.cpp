@@ -150,7 +150,7 @@ TEST_F(Interrupt, EndsAnAnswerOfAChatAndNotTheChat) {
 TEST_F(Interrupt, ASecondOneEndsTheProcess) {
     Child child(long_text());
     child.wait_for_full_pipe();
-    // Nobody reads: it cannot end in order.
+    // Without a reader it cannot end in order.
     while (!child.has_ended()) {
         child.interrupt();
         usleep(1000);

@@ -47,7 +47,7 @@ public:
     TypedChat(const TypedChat&) = delete;
     TypedChat& operator=(const TypedChat&) = delete;
 
-    /// What it writes up to and with `end`, or until it ends.
+    /// The text that it writes up to and with `end`, or until it ends.
     std::string read_to(const std::string& end) {
         std::string text;
         pollfd ready{terminal_, POLLIN, 0};
@@ -56,7 +56,7 @@ public:
             text += byte;
         return text;
     }
-    /// What follows these keys, up to the next prompt.
+    /// The text that follows these keys, up to the next prompt.
     std::string type(const std::string& keys, const std::string& end = kEditorPrompt) {
         expect_keys();
         if (::write(terminal_, keys.data(), keys.size()) != static_cast<ssize_t>(keys.size()))

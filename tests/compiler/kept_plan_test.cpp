@@ -40,7 +40,7 @@ protected:
         verify(graph_, "test");
     }
 
-    /// What is compiled, and whether the plan was kept.
+    /// The compiled graph; true if the plan came from the cache.
     std::pair<Compiled, bool> compiled(const Graph& graph) const {
         CompileReport report;
         Compiled result = compile_graph(graph, options_, report);

@@ -53,7 +53,7 @@ std::string text(const Case& c) {
     return text;
 }
 
-/// Of any rank up to three; every other extent is a multiple of its lanes, as those of models are.
+/// A case of any rank up to three. Half of the lanes divide their extents, as those of models do.
 Case random_case(std::mt19937_64& random) {
     const auto below = [&](uint64_t bound) { return static_cast<int64_t>(random() % bound); };
     Case c{std::vector<int64_t>(random() % 4), {}, 0};

@@ -62,7 +62,7 @@ TEST(OperatorCost, OfAViewIsAlmostNothing) {
 
 TEST(OperatorCost, OfATransposeThatItsReaderGathersIsThatOfACopy) {
     const Graph graph = parse_graph(kGraph, "costs");
-    // Of one row nothing is torn apart. Each of eight rows loads and stores 160 numbers, 16 in 1 ns.
+    // One row stays as it lies. Each of eight rows loads and stores 160 numbers, 16 in 1 ns.
     EXPECT_GE(cost_of(graph, 3, testing::measured_machine(), 1), 3 * 1e-9 + 2 * 8 * (2 * 10 * 1e-9));
 }
 

@@ -84,7 +84,7 @@ TEST(KernelTimes, TheLargestBlockTakesWhatTheOthersLeave) {
     machine.micro_kernels = {entry(3, 4, 10e-6), entry(1, 1, 4e-6)};
     EXPECT_NEAR(seconds(3), 6e-6, 1e-12);
     EXPECT_NEAR(seconds(6), 12e-6, 1e-12);
-    // Where three rows are known by themselves, that counts.
+    // If three rows are known by themselves, that time counts.
     machine.micro_kernels.push_back(entry(3, 3, 5e-6));
     EXPECT_NEAR(seconds(3), 5e-6, 1e-12);
     // With a time of one row alone, three take no less than three times as long.

@@ -60,7 +60,7 @@ plan::Plan plan_of(const Graph& graph, int64_t workers = 1, const char* loop = "
 }
 
 const CostModel kCosts(testing::measured_machine());
-/// Of the only call of the product, beyond what the table lists.
+/// Seconds of the product's only call beyond what the table lists.
 constexpr double kCall = 10e-9;
 
 std::vector<KernelCost> costs(int64_t n, int64_t repeat, int64_t workers = 1, const char* loop = "",

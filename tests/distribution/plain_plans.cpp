@@ -37,7 +37,7 @@ public:
                    value.shape[static_cast<size_t>(axis.first)] % axis.second == 0;
         });
     }
-    /// Whether every device of every group has a grain at least.
+    /// True if every device of every group has at least one grain.
     bool has_parts(const Value& value, const Form& form) const {
         for (size_t a = 0; a < value.shape.size(); ++a) {
             std::vector<int64_t> sizes{value.shape[a]};
@@ -61,7 +61,7 @@ public:
         return whole / static_cast<double>(divided_by(form, without));
     }
 
-    /// Of the device with the most; ragged parts are counted in whole units.
+    /// Bytes of the device with the most; ragged parts are counted in whole units.
     double held_bytes(const Value& value, const Form& form) const {
         return problem_.cut == facts::Cut::kRagged ? problem_.bytes(problem_.units(value, form))
                                                    : bytes(value, form);

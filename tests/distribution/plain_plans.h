@@ -15,14 +15,14 @@ bool is_near(double a, double b);
 /// their prices, every form that is read or wanted is there, and the sums are right. Empty if it is valid.
 std::vector<std::string> violations(const Problem& problem, const DistributionPlan& plan);
 
-/// What a plan takes and holds.
+/// The time and the memory of a plan.
 struct PlainSum {
     double seconds = 0;
     int64_t units = 0;
 };
 
-/// Of every choice of every operator with every set of forms of every value the sums that no other plan beats
-/// in both, ascending by seconds.
+/// The sums that no other plan beats in both, over every choice of every operator with every set of forms of
+/// every value; ascending by seconds.
 std::vector<PlainSum> enumerate(const Problem& problem);
 
 }  // namespace tessera::distribution

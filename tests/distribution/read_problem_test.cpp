@@ -20,7 +20,7 @@ std::string error_of(const std::string& text) {
     return "";
 }
 
-/// What is said about the layers with one part replaced.
+/// The error about the layers with one part replaced.
 std::string error_with(const std::string& from, const std::string& to) {
     return error_of(changed(kLayers, from, to));
 }

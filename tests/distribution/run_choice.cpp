@@ -139,7 +139,7 @@ private:
         return interpret(mine, extents_, data, "device", false);
     }
 
-    // Of a group of devices whose partial results give the value: what they give.
+    // The value to which the partial results of a group of devices fold.
     std::vector<double> folded(size_t r, const std::vector<const Tensors*>& parts,
                                const Tensors& contents) const {
         std::vector<double> total = (*parts[0])[r].values;

@@ -181,7 +181,7 @@ def main():
     parser.add_argument("--source", type=pathlib.Path, required=True)
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--link", nargs="+", required=True)
-    # What follows --link are words of the linker, flags included.
+    # All words behind --link are the linker's, flags included.
     at = sys.argv.index("--link")
     arguments = parser.parse_args(sys.argv[1:at] + ["--link", "x"])
     with tempfile.TemporaryDirectory() as folder:

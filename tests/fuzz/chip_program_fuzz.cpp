@@ -8,14 +8,14 @@
 
 namespace {
 
-// Of the size that the programs of the corpus are for.
+// The size of chip that the programs of the corpus are for.
 constexpr const char* kChip = R"({"cores": 4, "sram_bytes": 100000, "clock_hz": 1000,
   "topology": {"kind": "mesh", "rows": 2, "columns": 2, "link_bytes_per_cycle": 8, "latency": 2},
   "hbm": [{"bytes_per_cycle": 12, "port_bytes_per_cycle": 8, "latency": 30, "at": [0, 3]},
           {"bytes_per_cycle": 8, "port_bytes_per_cycle": 8, "latency": 30, "at": [1]}],
   "compute": {"matrix": 64, "vector": 4}})";
 
-// Of programs that are executed.
+// The chip on which programs are executed.
 constexpr const char* kDescription = R"(name = "small"
 cores = 4
 clock_hz = 1e9
@@ -55,7 +55,7 @@ void execute(std::string_view program) {
     const GraphCall call = partition::drawn_call(graph, {}, 0, "graph");
     const partition::PlannedStep step = partition::edited_step(graph, call, chip, "graph", program, "fuzz");
     const partition::ExecutedStep executed = partition::execute_step(step, chip, call);
-    // What is not refused computes the right numbers.
+    // A program that is not refused computes the right numbers.
     for (const partition::Distance& each :
          partition::distances_of(graph, executed.executed.result, interpret_graph(graph, call)))
         TESSERA_CHECK(each.distance <= each.allowed, "{}", each.distance);

@@ -8,7 +8,7 @@
 
 namespace {
 
-/// Whether its operators are small enough to be distributed many times a second.
+/// True if its operators are small enough to be distributed many times a second.
 bool is_small(const tessera::distribution::Problem& problem) {
     return problem.operators.size() <= 4 && problem.placement.rank() <= 2 &&
            problem.placement.devices() <= 64 &&

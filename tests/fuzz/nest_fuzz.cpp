@@ -10,7 +10,7 @@
 
 namespace {
 
-/// Whether its definitions are small enough to look at their elements many times a second.
+/// True if its definitions are small enough to look at their elements many times a second.
 bool is_small(const tessera::nests::KernelFile& file) {
     return std::ranges::all_of(file.operators, [](const tessera::DefinitionFile& op) {
         const tessera::BoundExtents extents = tessera::bound_extents(op, "fuzz");

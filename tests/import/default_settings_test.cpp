@@ -11,8 +11,8 @@
 #include "import/random_checkpoint.h"
 #include "support/temporary_folder.h"
 
-// What models compute with where their settings say nothing, against facts of others: defaults/make.py asks
-// the classes of transformers.
+// Default settings of models, against an independent source: defaults/make.py asks the classes of
+// transformers.
 
 namespace tessera::import {
 namespace {

@@ -38,7 +38,7 @@ NamedTensor random_tensor(const json& variant, const std::string& name) {
     return {.shape = shape, .values = values_of(name, shape, variant.at("center"))};
 }
 
-/// What the converter to GGUF does to a tensor.
+/// The tensor as the converter to GGUF changes it.
 NamedTensor converted(NamedTensor tensor, const std::string& how) {
     if (how == "plus one")
         for (float& value : tensor.values) value += 1;

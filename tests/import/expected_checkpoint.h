@@ -14,7 +14,7 @@ namespace tessera::testing {
 
 /// `source`: the root of the source tree.
 nlohmann::json expected_variant(const std::filesystem::path& source, const std::string& name);
-/// Of a folder.
+/// The tensors of a folder, by name.
 std::map<std::string, NamedTensor> variant_tensors(const nlohmann::json& variant);
 /// config.json and model.safetensors.
 void write_variant_folder(const nlohmann::json& variant, const std::filesystem::path& folder);

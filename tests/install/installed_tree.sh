@@ -36,7 +36,7 @@ if clean "$tool" run -p "61 + 93 =" >/dev/null 2>"$work/errors"; then
 else
     grep -q "install the Debian package g++" "$work/errors" || fail "no advice: $(cat "$work/errors")"
 fi
-# Where packages carry the shipped model as an artefact, it answers without a compiler.
+# If packages carry the shipped model as an artefact, it answers without a compiler.
 if [[ ! -e $model.tsr ]]; then
     cp "$work/tiny.tsr" "$model.tsr"
     expect " 154" "$(clean "$tool" run -p "61 + 93 =" 2>/dev/null)" "the shipped artefact"

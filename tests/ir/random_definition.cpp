@@ -195,7 +195,7 @@ private:
         const bool is_integer = dice_.chance(20);
         const bool is_update = dice_.chance(25);
         std::vector<DrawnIterator> stored = chosen(false);
-        // Where iterations share an element, the reads of a post-expression must be the same for all of them.
+        // If iterations share an element, the reads of a post-expression must be the same for all of them.
         const bool may_merge = !is_map && dice_.chance(25);
         std::vector<DrawnComponent> map = draw_result_map(stored, may_merge);
         if (!is_map && dice_.chance(12) && indices_.size() < 4 && !chosen(true).empty()) {

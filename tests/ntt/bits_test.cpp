@@ -82,7 +82,7 @@ void check() {
                 expect_lanes(load_strided<V>(p, Int<1>{}), expected, start);
                 using I = WithElement<V, int32_t>;
                 expect_lanes(gather<V>(P(bytes), iota<I>(static_cast<int32_t>(start))), expected, start);
-                // Where the compiler knows that the numbers begin with a byte.
+                // Here the compiler knows that the numbers begin with a byte.
                 if (start == 0) expect_lanes(load<V>(P(bytes)), expected, start);
             }
         }

@@ -174,7 +174,7 @@ TEST(ContractPairs, StaticExtents) {
     }
 }
 
-// Where a number, a product or a sum is denormal, a machine may take and give 0.
+// A machine may take and give 0 for a number, a product or a sum that is denormal.
 TEST(ContractPairs, DenormalsOfADotProduct) {
     using V = Vector<float, 16>;
     const auto pair = [](uint32_t even, uint32_t odd) {

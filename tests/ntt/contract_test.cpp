@@ -250,7 +250,7 @@ TEST(Contract, TransposedRowsAndAnEpilogue) {
     }
 }
 
-// Where K may be cut, an epilogue would run once for each part.
+// If K may be cut, an epilogue would run once for each part.
 template <ContractTile Tile, class T, class C>
 constexpr bool kIsTaken =
     Contraction<Tile, Rows<const T*, int64_t, Int<1>>, Lanes<const float*, int64_t, Int<8>>, C>;

@@ -76,7 +76,7 @@ TEST(Math, Rsqrt) {
     check([](auto x) { return rsqrt(x); }, [](double x) { return 1 / std::sqrt(x); }, 1.5, kSparse);
 }
 
-// Where functions switch from one formula to the other, every float counts.
+// Every float around the point where a function switches from one formula to the other is checked.
 template <class F, class Exact>
 void check_around(float center, F f, Exact exact, double bound) {
     const uint32_t middle = bits_of(center);

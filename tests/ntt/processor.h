@@ -6,7 +6,7 @@
 #include <unistd.h>
 #endif
 
-/// Whether this processor has the instructions of the form of NTT that is tested.
+/// True if this processor has the instructions of the form of NTT that is tested.
 inline bool processor_has_them() {
 #if defined(__x86_64__)
     __builtin_cpu_init();

@@ -1,5 +1,5 @@
 // Quads split into shorts: the same numbers as load_quads gives, and products that are exact to the ends of
-// their ranges. Where the machine multiplies bytes the contractions do not use them, but they mean the same.
+// their ranges. If the machine multiplies bytes the contractions do not use them, but they mean the same.
 
 #include "tessera/ntt/split_quads.h"
 

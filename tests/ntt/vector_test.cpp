@@ -46,7 +46,7 @@ bool lane_of_mask(M m, int i) {
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-// The rule of the notation: NaN stays, of equal numbers the first.
+// The rule of the notation: NaN stays, and the first of equal numbers.
 float smaller(float a, float b) {
     return std::isnan(a) || a < b ? a : std::isnan(b) || b < a ? b : a;
 }

@@ -1,4 +1,4 @@
-// Where an output path leads: only regular files are replaced, everything else is written as it is.
+// The place of an output path: only regular files are replaced, everything else is written as it is.
 
 #include "support/output_place.h"
 

@@ -5,7 +5,7 @@
 
 namespace tessera {
 
-/// Where tests look for a C++ compiler: PATH, in front of which the presets of CTest put tests/compiler/c++.
+/// The path of the C++ compiler of tests: PATH, to which the presets of CTest prepend tests/compiler/c++.
 inline std::string compiler_search_path() {
     const char* path = std::getenv("PATH");
     return path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path;

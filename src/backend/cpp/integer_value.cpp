@@ -98,7 +98,7 @@ Text arithmetic_text(const movement::ApplyValue& call, const ValueContext& conte
     return result(call_of(function, arguments, is_wide));
 }
 
-/// Whether the numbers of these lanes lie within 32 bits and do not reach the ends.
+/// True if the numbers of these lanes fit 32 bits and never are the least or the largest one.
 bool is_inside_32_bits(const movement::ValueExpr& value) {
     const movement::Bounds bounds = integer_bounds(value);
     return fits_32_bits(value) && bounds.low > IntegerLimits::min() && bounds.high < IntegerLimits::max();

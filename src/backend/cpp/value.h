@@ -26,7 +26,7 @@ struct Text {
     bool is_wide = false;  ///< integers of 64 bits in its lanes, else of 32; those of scalars have 64
 };
 
-/// Whether an element of an index operand says what is loaded.
+/// True if an element of an index operand says what is loaded.
 bool is_chosen(const movement::ValueExpr& value);
 /// C++ over NTT.
 Text text_of(const movement::ValueExpr& value, const ValueContext& context);

@@ -21,9 +21,9 @@ struct ChipPart {
 using HeldBytes = std::map<int, int64_t>;
 
 /// Cuts where reading from the HBM and receiving from other chips take least together, then where each chip
-/// executes least. Of an operand on the chips it receives what it needs and does not hold; of sums that
-/// several chips have parts of, its share of the others' parts. Notes in `held` what it holds then. A pod of
-/// one chip has no cut.
+/// executes least. A chip receives what it needs of an operand on the chips and does not hold, and its share
+/// of the others' parts of a sum that several chips have parts of. Notes in `held` what it holds then. A pod
+/// of one chip has no cut.
 ChipPart chip_part(const WorkOperator& op, const chip::ChipDescription& chip, HeldBytes& held);
 
 }  // namespace tessera::partition

@@ -3,7 +3,7 @@
 #include "chip/partition/chip_tables.h"
 
 /// Energy of plans (docs/chip-plan.md): of what units compute, and of what SRAM, links, HBM and chips move.
-/// Nothing is known of what a chip takes that does nothing, so time has no energy.
+/// The power of an idle chip is not known, so time takes no energy.
 namespace tessera::partition {
 
 /// Picojoules of an operator in one row, on one chip. @pre the chip has energies

@@ -58,9 +58,8 @@ struct ExploreSpace {
 ExploreSpace parse_explore_space(std::string_view toml, const std::string& where);
 ExploreSpace read_explore_space(const std::filesystem::path& path);
 
-/// Sets a field of a chip. Of an array of tables a name in the path picks one, and otherwise all are set. The
-/// path may be one of the older format (machine/older_formats.h). @return true if there is
-/// such a field
+/// Sets a field of a chip: in all tables of an array, unless a name in the path picks one. The path may be
+/// one of the older format (machine/older_formats.h). @return true if there is such a field
 bool set_chip_field(toml::node& chip, const SweptField& field, size_t value);
 
 /// The columns of a point that tell it from others, with a comma behind each.

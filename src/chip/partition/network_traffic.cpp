@@ -151,12 +151,12 @@ std::vector<double> NetworkTraffic::gathered(const Spread& box) const {
     return parts;
 }
 
-/// The part of all pieces on the busiest link along an axis of a mesh of one or two. Rows come first: a row
-/// has what enters by its own ports, a column what enters above or below the place, for it.
+/// The part of all pieces on the busiest link along an axis of a mesh of one or two axes. Pieces go along
+/// rows first: a row carries what its own ports deliver, a column what enters above or below the place.
 double NetworkTraffic::behind_ports(size_t axis, const Spread& box, const Spread& strides) const {
     const bool is_in_rows = axis + 1 == axes();
     const int64_t extent = chip_.shape[axis];
-    // Of the pieces, those with a receiver at place x or behind it, or at x or before it.
+    // The part of the pieces with a receiver at place x or behind it, or at x or before it.
     const auto at_or_behind = [&](int64_t x) {
         return std::clamp(static_cast<double>(box[axis] - x) / static_cast<double>(strides[axis]), 0.0, 1.0);
     };

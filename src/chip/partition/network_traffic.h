@@ -11,8 +11,8 @@ namespace tessera::partition {
 /// Cores along each axis of a grid, a box of it. An all-to-all chip has one axis.
 using Spread = std::vector<int64_t>;
 
-/// Links that data passes, and what the busiest of them carries, in closed form: data of a grid goes along
-/// one axis after the other, the last one first, as in chip::Network.
+/// Links that data passes, and the load of the busiest one, in closed form. On a grid data goes along one
+/// axis after the other, the last one first, as in chip::Network.
 class NetworkTraffic {
 public:
     /// @pre the chip outlives this
@@ -26,19 +26,19 @@ public:
 
     /// Links between the two cores of a box that are farthest apart.
     int64_t hops(const Spread& box) const;
-    /// On the longest way of a part that the cores of a box pass on to the next one, in rings of `steps`.
+    /// Links on the longest way of a part that cores of a box pass on to the next one, in rings of `steps`.
     int64_t ring_hops(const Spread& box, int64_t steps) const;
-    /// From the nearest port of the HBM to the core that is farthest from all, the port included.
+    /// Links from the nearest port of the HBM to the core that is farthest from all ports, the port included.
     int64_t hbm_hops() const { return hbm_hops_; }
 
     /// Pieces on the busiest link where every core of a box sends one to each of the first `receivers`.
     double exchanged(const Spread& box, int64_t receivers) const;
-    /// Of what each core of a box has an even part, and all need: the part of it on the busiest link along
-    /// each axis.
+    /// Each core of a box has an even part of something that all need: the part of the whole on the busiest
+    /// link along each axis.
     std::vector<double> gathered(const Spread& box) const;
-    /// The same of what each core sends to the next one of its box.
+    /// The same for what each core sends to the next one of its box.
     std::vector<double> to_next(const Spread& box) const;
-    /// Of what the ports of the HBM deliver, all of them equally: the part on the busiest link, ports
+    /// The part of what the ports of the HBM deliver, all of them equally, on the busiest link, ports
     /// included. Each piece is for the cores at some place modulo `strides` of the box.
     double delivered(const Spread& box, const Spread& strides) const;
 
@@ -51,7 +51,7 @@ private:
 
     const chip::ChipDescription& chip_;
     int64_t hbm_hops_ = 0;
-    /// Of a grid of one or two axes: the part of all ports at each row of it, and at each place of a row.
+    /// The part of all ports at each row of a grid of one or two axes, and at each place of a row.
     std::vector<double> ports_of_row_;
     std::vector<std::vector<double>> ports_in_row_;
     double busiest_port_ = 0;

@@ -24,7 +24,7 @@ struct SumShare {
 };
 
 /// All results of the tiles, each completed by one of the tiles that write it: tiles that write the same
-/// elements complete even shares of them. Of a softmax the results that belong together are in one share.
+/// elements complete even shares of them. Results of a softmax that belong together are in one share.
 std::vector<SumShare> sum_shares(const facts::BoundDefinition& bound, const std::vector<PlacedTile>& tiles);
 
 }  // namespace tessera::partition

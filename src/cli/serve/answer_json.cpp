@@ -50,7 +50,7 @@ Json completion_logprobs(const std::vector<TokenReport>& tokens, int64_t& offset
         Json likeliest = token.log_probability ? Json::object() : Json(nullptr);
         for (const TokenProbability& other : token.likeliest)
             likeliest.emplace(token_text(other.bytes), other.log_probability);
-        // Clients look the token up there, however unlikely it is; of two with one text it is the one.
+        // Clients look the token up there, however unlikely it is. It replaces another one of the same text.
         if (token.log_probability) likeliest[own] = *token.log_probability;
         alternatives.push_back(std::move(likeliest));
     }

@@ -113,7 +113,7 @@ TextRequest read_ollama_text(const JsonCursor& root, std::string_view body, Olla
     return text;
 }
 
-/// Ollama's messages: calls need no ids, and their arguments are objects. What a tool says answers the first
+/// Ollama's messages: calls need no ids, and their arguments are objects. A tool's message answers the first
 /// call of its name that has no answer.
 class OllamaMessages {
 public:

@@ -37,8 +37,8 @@ std::string_view reason_of_absence(std::string_view path) {
     return "";
 }
 
-/// The requests that a page of another origin may send. Whether the origin may send them at all, the
-/// connection tells by its own headers.
+/// The requests that a page of another origin may send. The connection's own headers tell if the origin may
+/// send them at all.
 Reply preflight(const RequestHead& head, bool is_post) {
     Reply reply{.status = 204, .body = "", .type = ""};
     reply.headers = {{"Allow", methods_of(is_post)},

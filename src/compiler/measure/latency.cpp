@@ -19,7 +19,7 @@ uint64_t next_random(uint64_t& state) {
 }
 
 /// Links lines of the memory, `most` or all, to one cycle in a random order, in which no hardware finds a
-/// pattern. Where they are some they lie in equal parts of the memory, anywhere in each. One of them.
+/// pattern. If not all, one lies anywhere in each of equal parts of the memory. @return one of them
 const char* link(char* memory, int64_t bytes, int64_t line_bytes, int64_t most) {
     const int64_t lines = bytes / line_bytes, apart = std::max<int64_t>(1, lines / most);
     std::vector<int64_t> order(static_cast<size_t>(lines / apart));

@@ -33,7 +33,7 @@ struct Stage {
     double share;  ///< of the time that this stage and those behind it have
 };
 
-/// Those behind a stage get what it leaves. The bandwidth decides most.
+/// Later stages get the time that earlier ones leave. The bandwidth decides most.
 std::array<Stage, 4> stages(const runtime::SharedLibrary& probe) {
     const auto with_probe = [&probe](auto measure) -> Measure {
         return [&probe, measure](machine::Machine& machine, const MeasureOptions& options) {

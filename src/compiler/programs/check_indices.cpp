@@ -14,8 +14,8 @@
 #include "support/error.h"
 
 // The components of access maps that read an index operand are evaluated with the contents that the call will
-// have, wherever their iterators go. Where one leaves the tensor, the iterators of the predicate are walked
-// too: what it leaves out chooses nothing. So are direct components that may leave an index operand or a
+// have, wherever their iterators go. If one leaves the tensor, the iterators of the predicate are walked too:
+// iterations that it leaves out choose nothing. So are direct components that may leave an index operand or a
 // result; a read of another operand that leaves it is a value of the definition.
 
 namespace tessera::programs {

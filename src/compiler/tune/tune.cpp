@@ -22,14 +22,14 @@
 namespace tessera::tune {
 namespace {
 
-/// A round must find something faster than by this factor, or it is the last one.
+/// A round that finds nothing faster than the best so far by this factor is the last one.
 constexpr double kConverged = 0.99;
-/// Of choices that take about the same time the one that the search prefers is used.
+/// Among choices whose times differ by less than this factor, the search's preference decides.
 constexpr double kAlike = 0.98;
 
 using Operators = std::set<std::string>;
 
-/// Those of the node, and those that update a state which it reads: a graph has both.
+/// The node, and the operators that update a state which it reads: one graph has them all.
 Operators inseparable(const Block& block, const Node& node) {
     Operators operators = {node.name};
     for (const Node& other : block.nodes)

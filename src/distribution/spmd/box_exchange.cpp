@@ -8,7 +8,7 @@ namespace {
 using distribution::Collective;
 using distribution::Sbp;
 
-/// Where the parts of an axis begin, and its end.
+/// The beginnings of the parts of an axis, then its end.
 std::vector<int64_t> starts_of(const distribution::Value& value, const Sbp& entry, int64_t ranks) {
     const int64_t extent = value.shape[static_cast<size_t>(entry.axis)];
     std::vector<int64_t> starts;

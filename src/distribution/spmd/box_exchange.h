@@ -7,7 +7,7 @@
 
 #include "distribution/boxes.h"
 
-/// What the ranks of a program exchange for a box (distribution/spmd/exchanges.h), so that it can be timed by
+/// The exchange of a program's ranks for a box (distribution/spmd/exchanges.h), so that it can be timed by
 /// itself.
 namespace tessera::spmd {
 

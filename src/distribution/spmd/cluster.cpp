@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kMostDevices = 65'536;  // of one level
 constexpr size_t kMostLevels = 6;
 constexpr int64_t kMostBytes = int64_t{1} << 50;
-// Of ranks on one host whose links nobody has measured (`tessera machine --ranks`): two processes that meet
+// Assumed for ranks on one host without measured links (`tessera machine --ranks`): two processes that meet
 // in shared memory, and copies by a core.
 constexpr double kLocalLatency = 1e-6, kLocalBytesPerSecond = 5e9;
 

@@ -13,15 +13,15 @@ namespace {
 using distribution::Form;
 using distribution::Status;
 
-/// Whether a is the better answer.
+/// True if a is the better answer.
 bool is_better(const distribution::Distribution& a, const distribution::Distribution& b) {
     if (a.has_plan() != b.has_plan()) return a.has_plan();
     if (a.has_plan()) return a.plan.seconds < b.plan.seconds;
     return a.plan.units < b.plan.units;
 }
 
-// No plan of any form takes less than the least bound; a form without a plan, unless it is proved to have
-// none, leaves its own bound.
+// The least bound over all forms holds for every plan. A form without a plan counts with its own bound,
+// unless it is proved to have none.
 void combine(distribution::Distribution& best, double bound, bool is_proven, int64_t nodes) {
     best.nodes = nodes;
     if (best.has_plan()) {

@@ -15,7 +15,7 @@ struct ModelDistribution {
     distribution::Distribution found;
 };
 
-/// What a node may do besides what is true; empty: all.
+/// True for the forms in which a node may be distributed, of those that are correct; empty: all.
 using AllowedForms = std::function<bool(const Node& node, const std::vector<distribution::Form>& forms)>;
 
 class ModelSearch {

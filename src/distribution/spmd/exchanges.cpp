@@ -75,7 +75,7 @@ private:
         return name;
     }
 
-    /// Whether the operator reads of this tensor only the element that the same iteration writes.
+    /// True if each iteration reads of this tensor only the element that it writes.
     static bool may_replace(const Definition& definition, int tensor) {
         if (definition.monoid != Monoid::kNone || definition.where) return false;
         const std::vector<ExprPtr>& written =
@@ -85,7 +85,7 @@ private:
         });
     }
 
-    /// Whether the value can be made in the place of another one.
+    /// True if the value can be made in the place of another one.
     bool comes_from(const Block& block, ValueId value, ValueId ancestor) const {
         if (value == ancestor) return true;
         for (const Node& node : block.nodes) {
@@ -99,7 +99,7 @@ private:
         return false;
     }
 
-    /// Repetitions overwrite what they carry. Where a box stands between, a copy does it.
+    /// Repetitions overwrite what they carry. If a box stands between, a copy does it.
     void keep_in_place(size_t b) {
         const Block& block = made_.blocks[b];
         if (block.repeat == 1 || !block.carried_in || !block.carried_out ||
@@ -134,7 +134,7 @@ private:
         std::ranges::replace(made_.outputs, after, result);
     }
 
-    /// Where the parts of an axis begin, and its end. @param extent of the whole axis
+    /// The beginnings of the parts of an axis, then its end. @param extent of the whole axis
     std::vector<int64_t> starts_of(const std::string& form, int64_t extent) const {
         std::vector<int64_t> starts;
         for (int64_t r = 0; r < ranks_; ++r)
@@ -149,7 +149,7 @@ private:
         return true;
     }
 
-    /// Whether the bytes of an element of this axis are known.
+    /// True if the bytes of an element of this axis are known.
     static bool has_constant_rows(const TensorType& type, int axis) {
         return std::all_of(type.shape.begin() + axis, type.shape.end(), std::mem_fn(&Dim::is_constant));
     }
@@ -211,7 +211,7 @@ private:
         return parts;
     }
 
-    /// The parts of all ranks at their places; of which a rank then takes its own, if the result is cut.
+    /// Puts the parts of all ranks in their places. If the result is cut, a rank then takes its own part.
     void place(Taking taking, std::vector<Node>& nodes) {
         const ValueId source = taking.box.operands.front(), result = taking.box.results.front();
         const int axis = split_axis_of(taking.from);
@@ -239,7 +239,7 @@ private:
                          .previous = {}});
     }
 
-    /// What the rank takes of the source, or of what all have.
+    /// The operator by which the rank takes its part of the source, or of the parts of all ranks.
     DefinitionPtr taken(const Taking& taking, const Value& result) const {
         std::vector<std::string> iterators, read, written, shape, source_shape;
         const int in = taking.in.empty() ? -1 : split_axis_of(taking.from);

@@ -38,7 +38,7 @@ void for_each_element(std::span<const int64_t> shape, std::span<const Range> ran
     }
 }
 
-/// Where the devices meet. The last to come exchanges for all.
+/// The meetings of the devices. The last one to come exchanges for all.
 class Meeting {
 public:
     Meeting(const Graph& graph, const ModelDistribution& plan, const std::map<std::string, int64_t>& symbols)
@@ -143,7 +143,7 @@ private:
             });
         }
         for (const size_t rank : group) {
-            // A slice needs nobody else, whose copies are the same only where a program is right.
+            // A slice needs the rank's own copy alone: others have equal ones only if the program is right.
             const auto ranges = held_ranges(type, each.to, placement_, devices_[rank], symbols_);
             made_[rank] = {{}, {}};
             for (const Range& range : ranges) made_[rank].shape.push_back(range.size());

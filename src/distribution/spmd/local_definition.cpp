@@ -129,7 +129,7 @@ ExprPtr extent_of(const Dim& dim, const Definition& definition) {
     return dim.factor == 1 ? dim_ref(symbol) : apply(Function::kMul, {number(dim.factor), dim_ref(symbol)});
 }
 
-/// Whether the shape follows from the map: one iterator an axis, which runs over all that is held.
+/// True if the shape follows from the map: one iterator for each axis, which runs over all that is held.
 bool follows_from_map(const TensorDecl& tensor, const std::vector<Range>& held,
                       const facts::IterationBox& iterations) {
     for (size_t a = 0; a < tensor.map.size(); ++a) {

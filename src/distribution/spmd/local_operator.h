@@ -9,7 +9,7 @@
 
 namespace tessera::spmd {
 
-/// What one device does of an operator.
+/// The part of an operator that one device executes.
 struct LocalOperator {
     DefinitionPtr definition;
     std::vector<TensorType> types;  ///< of its parts of the tensors, in the definition's order

@@ -26,7 +26,7 @@ struct ModelOptions {
     LocalSeconds seconds = {};
 };
 
-/// Where a value of the problem comes from.
+/// The origin of a value of the problem.
 struct ValuePlace {
     ValueId value;
     int block = -1;                             ///< where it is carried in; -1: the value itself
@@ -39,7 +39,7 @@ struct ModelProblem {
     std::vector<std::pair<int, int>> nodes;               ///< of each operator: block, node
     std::vector<ValuePlace> places;                       ///< of each value
     std::vector<std::pair<std::string, int64_t>> blocks;  ///< names and repetitions
-    /// Of a node's tensors, in the definition's order.
+    /// The problem's value that a tensor of a node in this block is.
     int value_of(ValueId value, int block) const;
     std::map<std::pair<int, int>, int> numbers;  ///< (value, block or -1) -> value of the problem
 };

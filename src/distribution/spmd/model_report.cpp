@@ -108,7 +108,7 @@ std::string entries_text(const Json& form) {
     return "[" + text + "]";
 }
 
-/// Of one decoded token.
+/// The exchange's time for one decoded token.
 std::string exchange_text(const Json& box) {
     if (!box.contains("exchange")) return "";
     const Json& exchange = box.at("exchange");

@@ -89,7 +89,7 @@ private:
     ValueId form_of(int value, const Form& form) {
         const ValuePlace place = place_of(value);
         if (place.block >= 0 && form == *problem_value(value).given) {
-            // Carried: the same tensor as that which the block before leaves.
+            // A carried value is the same tensor that the block before leaves.
             const auto before = model_.numbers.find({place.value.index, -1});
             if (before != model_.numbers.end()) value = before->second;
         }
@@ -104,7 +104,7 @@ private:
             local.name = fresh(fmt::format("{}_{}", whole.name, suffix_of(form)));
         if (whole.kind == ValueKind::kInput && !(form == plan_of(value).made))
             local.kind = ValueKind::kIntermediate;
-        // What a box makes of a state is an activation, in the state's type.
+        // A box makes of a state an activation, in the state's type.
         if (!(form == plan_of(value).made) && updated_.contains(place.value))
             local.type.rounding = Rounding::kWeights;
         if (whole.kind == ValueKind::kConstant) {
@@ -148,7 +148,7 @@ private:
         }
     }
 
-    // Of inputs in the first block, of values that the block carries in.
+    // Boxes of inputs go to the first block, those of a carried value to the block that carries it in.
     void add_boxes_at_begin(int b) {
         for (size_t v = 0; v < model_.places.size(); ++v) {
             const ValueKind kind = graph_[model_.places[v].value].kind;

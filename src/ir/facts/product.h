@@ -7,8 +7,8 @@
 
 #include "ir/definition.h"
 
-/// Products of matrices in definitions: their factors, and what each iterator is to two of them. What a
-/// micro-kernel or a unit takes of that is for kernels/, rules/ and partition/ to say.
+/// Products of matrices in definitions: their factors, and what each iterator is to two of them. Which of
+/// these a micro-kernel or a unit can compute is for kernels/, rules/ and partition/ to say.
 namespace tessera::facts {
 
 /// The casts that count as nothing.

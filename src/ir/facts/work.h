@@ -32,7 +32,7 @@ WorkRates work_rates(const Definition& definition);
 /// uses; its other iterators are not held.
 bool holds(const Definition& definition, int iterator);
 
-/// Operations of the whole definition (zoo notation, work). Where the predicate reads contents that are not
+/// Operations of the whole definition (zoo notation, work). If the predicate reads contents that are not
 /// known, every iteration counts: an upper bound. @throws Error on overflow.
 Work derive_work(const BoundDefinition& bound);
 

@@ -54,7 +54,7 @@ struct BlockContraction {
     bool b_is_of_bytes;  ///< B + zero are signed bytes
 };
 
-/// Whether two signed bytes of A's numbers can be multiplied by one of B's, or by two of B's times the
+/// True if two signed bytes of A's numbers can be multiplied by one of B's, or by two of B's times the
 /// integers of its fold.
 bool is_of_bytes(const BlockContraction& product);
 

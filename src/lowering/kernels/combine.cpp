@@ -129,7 +129,7 @@ movement::Body combined_softmax(const lowering::LeafScope& scope, const CombineP
     workers.fold(largest, Monoid::kMax, 1, workers.part(results[0], values.iterators), body);
     body.push_back({lowering::store_to(results[0], accumulated(largest), values)});
 
-    // Where everything was masked there is nothing to weigh, and -inf - -inf would be NaN.
+    // If everything was masked there is nothing to weigh, and -inf - -inf would be NaN.
     const movement::ValuePtr masked = movement::apply_value(
         Function::kNegate, {std::make_shared<const movement::ValueExpr>(movement::ValueExpr{Infinity{}})});
     const movement::ValuePtr origin = movement::apply_value(

@@ -46,7 +46,7 @@ public:
     /// @throws Error if the position has no fixed stride.
     int64_t stride(const char* position) const;
     void expect_stride(const char* position, int64_t expected) const;
-    /// Whether it has a fixed stride; an operand read through an index, such as a page table, may have none.
+    /// True if it has a fixed stride; an operand read through an index, such as a page table, may have none.
     bool is_strided(const char* position) const;
     /// The address at the first position.
     movement::Address start() const;
@@ -87,8 +87,8 @@ movement::ComputedFactor computed_factor(const lowering::LeafScope& scope, const
                                          const std::vector<movement::Index>& at,
                                          const FactorPositions& positions);
 
-/// Whether the operand is stored with these lanes along its last group, so that the group can be read whole;
-/// `inner`: of the lanes that stand behind them.
+/// True if the operand is a constant stored with a multiple of these lanes, so that its last group can be
+/// read whole. `inner`: how many lanes of the layout stand behind these.
 bool is_padded(const lowering::LeafScope& scope, const Read& read, int64_t lanes, size_t inner);
 
 }  // namespace tessera::kernels

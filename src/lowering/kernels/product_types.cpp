@@ -57,7 +57,7 @@ ElementType type(const Definition& definition, const Read& read) {
     return definition.tensors[static_cast<size_t>(read.tensor)].type;
 }
 
-/// Whether a parameter that may name any of these is one of them, or is not given.
+/// True if a parameter names one of these iterators, or is not given.
 bool may_be(const std::vector<int>& iterators, int x) {
     return x < 0 || contains(iterators, x);
 }

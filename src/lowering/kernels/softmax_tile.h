@@ -67,9 +67,9 @@ struct SoftmaxReading {
 void for_each_softmax_reading(const CandidateScope& scope,
                               const std::function<void(const SoftmaxReading&)>& offer);
 
-/// Whether all values are of this type.
+/// True if all values are of this type.
 bool are_values_of(const CandidateScope& scope, ElementType type);
-/// Whether weights are rounded to the type of the values.
+/// True if weights are rounded to the type of the values.
 bool are_weights_rounded(const CandidateScope& scope);
 
 }  // namespace tessera::kernels

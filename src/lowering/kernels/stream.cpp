@@ -57,7 +57,7 @@ const movement::CallKind& StreamCall::kind() {
 
 namespace {
 
-/// Whether weights and values are added in pairs. @throws Error where NTT cannot.
+/// True if weights and values are added in pairs. @throws Error if NTT cannot
 bool adds_pairs(const lowering::LeafScope& scope, const Read& value) {
     if (scope.leaf.number(parameter::kDot) == 1) return false;
     const Definition& definition = *scope.node.definition();

@@ -81,7 +81,7 @@ bool is_within(const Bounds& bounds, int64_t low, int64_t high) {
     return bounds.low >= low && bounds.high <= high;
 }
 
-/// Whether the bounds of the value and of everything that it is computed of lie in [low, high].
+/// True if the bounds of the value and of everything that it is computed of lie in [low, high].
 bool stays_within(const ValueExpr& value, int64_t low, int64_t high) {
     if (!is_within(integer_bounds(value), low, high)) return false;
     const auto* call = std::get_if<ApplyValue>(&value.node);

@@ -2,7 +2,7 @@
 
 #include "lowering/movement/value_expr.h"
 
-/// What numbers a value of a lowered program is computed in.
+/// The kind of numbers in which a value of a lowered program is computed.
 namespace tessera::movement {
 
 /// Floats of 32 bits, each operation rounded; integers, exact; truths. Sums, differences, products, quotients
@@ -11,16 +11,16 @@ namespace tessera::movement {
 enum class NumberKind : uint8_t { kFloat, kInteger, kMask };
 NumberKind number_kind(const ValueExpr& value);
 
-/// Whether the arguments of the call are computed as integers.
+/// True if the arguments of the call are computed as integers.
 bool has_integer_arguments(const ApplyValue& call);
 
-/// What an integer or a whole number may be, in any lane.
+/// The range of an integer or a whole number, over all lanes.
 Bounds integer_bounds(const ValueExpr& value);
 
-/// Whether this integer and all integers on the way fit 32 bits.
+/// True if this integer and all integers on the way fit 32 bits.
 bool fits_32_bits(const ValueExpr& value);
 
-/// Whether this integer or one on the way may come near the ends of 64 bits, where bounds saturate.
+/// True if this integer or one on the way may come near the ends of 64 bits, where bounds saturate.
 bool may_exceed_64_bits(const ValueExpr& value);
 bool may_exceed_64_bits(const Index& index);
 

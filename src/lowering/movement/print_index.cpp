@@ -43,7 +43,7 @@ std::string print(const Index::Atom& atom) {
 }  // namespace
 
 std::string print(const Index& index) {
-    // What is printed follows the names of the variables, not how the normal form sorts.
+    // Terms are printed in the order of their names, not in that of the normal form.
     std::vector<std::pair<std::string, int64_t>> terms;
     for (const Index::Term& term : index.terms()) terms.emplace_back(print(*term.atom), term.coefficient);
     std::ranges::sort(terms);

@@ -22,7 +22,7 @@ public:
     /// Names declared after `enter` are unknown again after `leave`.
     size_t enter() const { return declared_.size(); }
     void leave(size_t mark);
-    /// Whether the name is new.
+    /// True if the name is new.
     bool add(const Variable& variable) { return add(variable.name, Meaning(variable)); }
     bool add(const Declare& accumulator) { return add(accumulator.name, Meaning(accumulator)); }
     bool add(const LocalTile& tile);

@@ -103,7 +103,7 @@ private:
 
     // ---- values
 
-    /// Whether the value has lanes.
+    /// Checks the value. @return true if it has lanes
     bool check(const ValueExpr& value) {
         return std::visit([&](const auto& node) { return check_value(node); }, value.node);
     }

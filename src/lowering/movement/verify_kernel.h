@@ -8,7 +8,7 @@
 
 namespace tessera::movement {
 
-/// Whether it can be the name of something in emitted code.
+/// True if it can be the name of something in emitted code.
 bool is_identifier(const std::string& name);
 
 /// The part of `verify` that concerns the buffers' names and the body of one kernel. `names`: the symbols.

@@ -10,7 +10,7 @@
 
 namespace tessera::plan {
 
-/// Where a packed constant lies in the artefact's section of constants. Bytes.
+/// The place of a packed constant in the artefact's section of constants, in bytes.
 struct StoredConstant {
     int64_t offset = 0;  ///< of its first repetition, a multiple of 64
     int64_t bytes = 0;   ///< of one repetition, padding of the layout included

@@ -31,7 +31,7 @@ public:
     int64_t number(const Parameter& parameter) const;
     /// The iterator's name; "" if it is not given.
     const std::string& iterator(const Parameter& parameter) const;
-    /// Whether it differs from the default.
+    /// True if it differs from the default.
     bool is_given(const Parameter& parameter) const;
 
     /// @pre the micro-kernel has the parameter

@@ -14,7 +14,7 @@
 /// docs/plan.md).
 namespace tessera::plan {
 
-/// Where a tensor lies.
+/// The place of a tensor.
 enum class Place : uint8_t {
     kGiven,    ///< input, output, constant or state: the plan does not choose its place
     kArena,    ///< at `offset` in the arena, alive from its first to its last kernel

@@ -18,7 +18,7 @@ AxisForm::AxisForm(const ExprPtr& component, const facts::BoundDefinition& bound
     : AxisForm(quasi_affine(component, bound.extents.dims, bound.extents.iterators, bound.where), bound) {}
 
 AxisForm::AxisForm(const QuasiAffine& form, const facts::BoundDefinition& bound) : constant_(form.constant) {
-    // What fits over the whole box fits over every part of it.
+    // A value that fits over the whole box fits over every part of it.
     const IntegerInterval range = enclosing_range(form, bound.extents.iterators, bound.where);
     if (range.low < -kLargestCoordinate || range.high > kLargestCoordinate)
         throw Error(bound.where, bound.definition.name,

@@ -8,7 +8,7 @@
 
 namespace tessera::nests {
 
-/// What a direct component of an access map takes over a box of iterations: values in [first, last).
+/// The values of a direct component of an access map over a box of iterations: in [first, last).
 struct AxisValues {
     int64_t first = 0;
     int64_t last = 1;

@@ -31,7 +31,7 @@ private:
     int64_t largest_ = 0;
 };
 
-/// Whether all of `inner` lies in `outer`.
+/// True if all of `inner` lies in `outer`.
 bool covers(const Box& outer, const Box& inner);
 
 }  // namespace tessera::nests

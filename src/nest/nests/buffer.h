@@ -9,7 +9,7 @@
 
 namespace tessera::nests {
 
-/// What a buffer is for.
+/// The use of a buffer.
 enum class BufferRole : uint8_t {
     kRead,     ///< holds a part of an outside tensor
     kKept,     ///< holds a part of a result that only the nest reads
@@ -40,11 +40,11 @@ public:
     void begin_unit();
     /// Reads this box: loads it unless it is held.
     void read(int box);
-    /// Makes this box, and `begins` its reduction or goes on with it: what is held before is stored, what
-    /// this unit has stored before comes back.
+    /// Makes this box, and `begins` its reduction or goes on with it. Stores the box that was held, and
+    /// reloads this one if its reduction goes on and this unit has stored it before.
     void make(int box, bool begins);
     void end_unit();
-    /// Whether all of this box lies in the one that is held.
+    /// True if all of this box lies in the one that is held.
     bool holds(const Box& box) const;
 
     const Transfers& loads() const { return loads_; }

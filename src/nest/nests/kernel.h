@@ -65,7 +65,7 @@ struct Kernel {
 
     int find_operator(std::string_view name) const;  ///< -1 if there is none
     int find_tensor(std::string_view name) const;    ///< -1 if there is none
-    /// Of a box of the tensor: elements x bits, rounded up to whole bytes.
+    /// Bytes of a box of the tensor: elements x bits, rounded up to whole bytes.
     int64_t bytes(int tensor, const Box& box) const;
 };
 

@@ -12,9 +12,9 @@ double real_of(TokenStream& tokens, std::string_view what);
 /// A number above 0. @throws Error
 double positive_real(TokenStream& tokens, std::string_view what);
 
-/// Whether a line that begins so describes a machine with levels, or an open problem on one.
+/// True if a line that begins so describes a machine with levels, or an open problem on one.
 bool is_level_line(std::string_view word);
-/// Reads such a line into the file. @param tokens of what stands behind the word @throws Error
+/// Reads such a line into the file. @param tokens the rest of the line, behind the word @throws Error
 void read_level_line(std::string_view word, TokenStream& tokens, KernelFile& file);
 /// Checks that the machine is whole and its times are of operators of the file. @throws Error
 void check_levels(const KernelFile& file);

@@ -38,8 +38,8 @@ struct LevelMovement {
 ///
 ///     m:8 { load A @L2; n:5 { .. c } }     A@L2 is filled with eight rows, A@L1 for c from it, trip by trip
 ///
-/// The units walk one after the other. What they do in shared levels must be the same, as if they walked in
-/// step. @throws Error beyond the steps that are allowed, and of counts beyond 64 bits
+/// The units walk one after the other. All must do the same in shared levels, as if they walked in step.
+/// @throws Error beyond the steps that are allowed, and of counts beyond 64 bits
 std::variant<LevelMovement, Illegal> walk(const Kernel& kernel, const LevelMachine& machine, const Nest& nest,
                                           const WalkOptions& options = {});
 

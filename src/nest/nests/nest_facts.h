@@ -28,7 +28,7 @@ struct OperatorFacts {
 /// @throws Error of counts beyond 64 bits
 std::vector<OperatorFacts> operator_facts(const Kernel& kernel, const std::vector<OperatorCounts>& counts);
 
-/// What follows from a nest. Counts run over all units.
+/// Facts that follow from a nest. Counts run over all units.
 struct NestFacts {
     int64_t units = 0;
     std::vector<OperatorFacts> operators;  ///< none of a closed form (nest/nests/space_nest.h)
@@ -58,7 +58,7 @@ std::optional<Illegal> why_illegal(const Kernel& kernel, std::string_view nest,
 
 /// @throws Error for a file that is no `.nest`: without a nest, with levels, or with a space
 void check_one_nest(const KernelFile& file);
-/// Of a `.nest` file. @throws Error for what is none
+/// The facts of a `.nest` file. @throws Error for any other file
 Verdict derive_facts(const KernelFile& file, const WalkOptions& options = {});
 
 /// In the schema of the facts of nests.

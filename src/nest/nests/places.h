@@ -21,7 +21,7 @@ struct Place {
     Needed needed;                    ///< at the present trips
 };
 
-/// What an operator reads of a result that another one keeps.
+/// The part that an operator reads of a result that another one keeps.
 struct Need {
     Needed needed;  ///< its number says nothing
     std::optional<Box> box;
@@ -34,7 +34,7 @@ public:
     Places(const Kernel& kernel, const Nest& nest, Influence& influence);
 
     std::vector<Place>& all() { return all_; }
-    /// Of an outside tensor, or of the result that is read.
+    /// The place of an outside tensor, or of the result that is read.
     Place& operand(int op, size_t position) { return at(operands_, op, position); }
     Place& result(int op, size_t position) { return at(results_, op, position); }
     Place& load(int tensor) { return all_[loads_.at(tensor)]; }

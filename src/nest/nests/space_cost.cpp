@@ -51,7 +51,7 @@ bool StructureCost::is_unit(size_t iterator) const {
 
 void StructureCost::add_tensor(const Space& space, const SpaceOperator& op, const SpaceTensor& tensor) {
     std::vector<size_t> loops = op.is_root ? order_ : outer_;
-    // What is kept does not change in the loop over k.
+    // A kept tensor does not change in the loop over k.
     std::vector<size_t> restricting = loops;
     if (op.has_own_loop) {
         loops.push_back(space.k);

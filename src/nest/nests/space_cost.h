@@ -8,13 +8,13 @@
 
 namespace tessera::nests {
 
-/// What holds a transfer inside a loop.
+/// The rule that says which loops keep a transfer inside.
 enum class Hoisting : uint8_t {
     kOneTripLoops,  ///< a loop of one trip holds nothing: the meaning of nests
     kUnusedLoops,   ///< loops let out what does not use them, whatever their trips: Chimera's count
 };
 
-/// Of one candidate.
+/// The cost of one candidate.
 struct SpaceCost {
     int64_t bytes = 0;
     int64_t flops = 0;

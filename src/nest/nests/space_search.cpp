@@ -13,7 +13,7 @@
 #include "support/error.h"
 
 // The estimate follows from the trips of the loops, of which there are far fewer than tile sizes: 64 sizes
-// have 15 numbers of trips. Of equal trips the smallest tile needs the least memory, so it stands for all.
+// have 15 numbers of trips. For each number the smallest tile needs the least memory, so it stands for all.
 //
 // The rest is branch and bound. Iterators get their trips one after the other. Those that have none yet count
 // with the least that they can do: one trip where bytes and flops are counted, the most where units are, and

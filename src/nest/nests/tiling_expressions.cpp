@@ -22,7 +22,7 @@ struct Loops {
     size_t m, n, k, h;
 };
 
-/// Loops from the outermost on. Of a flat one the last two stand side by side, each with a product of its
+/// Loops from the outermost on. In a flat one the last two stand side by side, each with a product of its
 /// own.
 struct Expression {
     std::vector<size_t> order;

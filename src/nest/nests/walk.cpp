@@ -125,7 +125,7 @@ private:
                 fmt::format("{} is visible, but not all of it is made", kernel_.tensors[t].name);
     }
 
-    /// Whether every element lies in one of the boxes, all of which lie within `whole`.
+    /// True if the boxes, all of which lie within `whole`, cover it.
     static bool is_covered(const Box& whole, const std::vector<Box>& boxes) {
         facts::ElementSet covered(whole.size());
         std::vector<facts::IntegerSet> product;

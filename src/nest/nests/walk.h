@@ -23,7 +23,7 @@ struct BufferCounts {
     bool operator==(const BufferCounts&) const = default;
 };
 
-/// What a nest executes and moves.
+/// The executions and transfers of a nest.
 struct Movement {
     int64_t units = 0;
     std::vector<OperatorCounts> operators;     ///< as Kernel::operators

@@ -124,7 +124,7 @@ char32_t GbnfScanner::utf8_character() {
     char32_t value = length == 1 ? lead : lead & (0x7fu >> length);
     for (size_t i = 1; i < bytes.size(); ++i)
         value = (value << 6) | (static_cast<unsigned char>(bytes[i]) & 0x3f);
-    // Whatever is no UTF-8 comes out otherwise than it was read.
+    // Bytes that are not UTF-8 come out otherwise than they were read.
     std::string again;
     if (value <= kLargestCodePoint) append_utf8(again, value);
     if (again != bytes || (value >= 0xd800 && value <= 0xdfff)) fail(at_, "is not UTF-8");

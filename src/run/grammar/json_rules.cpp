@@ -27,7 +27,7 @@ std::vector<CodePointRange> ranges_of(std::string_view text) {
     return ranges;
 }
 
-/// Whatever may stand in a string as it is.
+/// The characters that may stand in a string as they are.
 std::vector<CodePointRange> plain_characters() {
     return complement({{0, 0x1f}, {'"', '"'}, {'\\', '\\'}});
 }

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-// The automaton is explored: a state is what has to be remembered of the characters before. Of a bound that
+// The automaton is explored: a state is what has to be remembered of the characters before. For a bound that
 // is how the digits so far compare with as many of its own. Until the point it is not known which digits
 // stand above each other:
 //
@@ -17,7 +17,7 @@
 //                    "2" at the end of the digits is below, since 138 has more; "1380" is above, since it has
 //                    fewer
 //
-// Behind the point digits stand above each other. Of a factor 25 * 10^-2 it is the remainder of the digits
+// Behind the point digits stand above each other. For a factor 25 * 10^-2 it is the remainder of the digits
 // down to the second behind the point by 25; further ones are zeros.
 
 namespace tessera::grammar {

@@ -28,8 +28,8 @@ std::optional<char32_t> digit_of(char32_t c) {
 }
 
 /// ECMA 262, CharacterClassEscape: the sets of \d, \s, \w, and of \D, \S, \W. Other languages take more for
-/// white space and for parts of words. What only some take for it comes neither for the set nor for what is
-/// not of it: `excludes` asks for the set that the latter leaves out.
+/// white space and for parts of words. Characters on which languages differ belong neither to the set nor to
+/// its complement: `excludes` asks for the set that the complement leaves out.
 std::optional<Ranges> class_escape(char32_t letter, bool excludes) {
     Ranges set;
     switch (letter) {

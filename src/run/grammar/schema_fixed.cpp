@@ -5,8 +5,8 @@
 #include "support/error.h"
 #include "support/shown.h"
 
-// Values that a schema lists are written as it has them. Where other schemas or keywords stand beside the
-// list, those that they do not allow are left out: each value is checked by them.
+// Values that a schema lists are written as it has them. If other schemas or keywords stand beside the list,
+// each value is checked by them, and left out if they do not allow it.
 
 namespace tessera::grammar {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "run/grammar/character_ranges.h"
 
-// Both automata are walked at once: a state of the result is a pair of states. Where the second has no edge,
-// it is lost: texts of both end there, and those of the first alone go on without it.
+// Both automata are walked at once: a state of the result is a pair of states. If the second has no edge, it
+// is lost: texts of both end there, and those of the first alone go on without it.
 
 namespace tessera::grammar {
 namespace {

@@ -27,7 +27,7 @@ public:
         /// True: a mark comes anywhere in the text. False: only before any other character, which leads to
         /// `otherwise`.
         bool searches = true;
-        std::optional<State> otherwise = {};  ///< none: no other character comes. Of a search: the region
+        std::optional<State> otherwise = {};  ///< none: no other character comes. For a search: the region
         bool skips_blanks = false;            ///< white space may come before all of that
         bool is_final = true;                 ///< the answer may end in the text
     };

@@ -13,7 +13,7 @@ namespace tessera::llm {
 /// time that does not depend on how many tokens there are.
 class PrefixTrie {
 public:
-    /// Empty texts are never found; of equal texts the last one is.
+    /// Empty texts are never found; the last one of equal texts is.
     explicit PrefixTrie(std::vector<std::pair<std::string_view, TokenId>> tokens);
 
     /// Calls `visit(token, size)` for every token that `text` begins with, the shortest first.

@@ -34,8 +34,8 @@ private:
     std::shared_ptr<const void> program_;
 };
 
-/// Finds the matches of one expression in many texts, by one thread. What matching needs besides the program
-/// is made once: it takes far longer than the search in a piece of a few bytes.
+/// Finds the matches of one expression in many texts, by one thread. The working memory of a match is made
+/// once: that takes far longer than the search in a piece of a few bytes.
 class RegexSearch {
 public:
     /// @pre `regex` lives as long as the search

@@ -50,7 +50,7 @@ TokenizerConfig read_tokenizer_config(FileSource& files);
 /// them.
 void add_special_tokens(const TokenizerConfig& config, TokenizerParts& parts);
 
-/// Sets `bos` and `eos` of the parts. Where the files name no BOS, it is the first token of a text's prefix.
+/// Sets `bos` and `eos` of the parts. If the files name no BOS, it is the first token of a text's prefix.
 void set_special_ids(const TokenizerConfig& config, TokenizerParts& parts);
 
 }  // namespace tessera::llm

@@ -17,8 +17,8 @@ struct WorkerOptions {
     int64_t spins = 4000;
 };
 
-/// Each worker on a processor of its own (machine/processors.h). Where there are too few, anywhere, and none
-/// looks for long: `processors` is empty then.
+/// Each worker on a processor of its own (machine/processors.h). If there are too few, `processors` is empty:
+/// workers run anywhere, and none spins while it waits.
 /// @param before processors that other processes take, such as the ranks before this one
 WorkerOptions one_processor_each(int64_t workers, int64_t before = 0);
 

@@ -22,7 +22,7 @@ BlockTerms add_block(EGraph& egraph, const Graph& graph, const Block& block, Blo
 /// states, outputs, and values that other blocks read.
 std::vector<ValueId> needed_values(const Graph& graph, size_t block);
 
-/// Those of them whose names others know: updated states, the value carried out, outputs; in this order.
+/// The values whose names others know: updated states, the value carried out, outputs; in this order.
 std::vector<ValueId> kept_values(const Graph& graph, size_t block);
 
 /// A value whose name is known and whose class is that of another such value, which it becomes a copy of.

@@ -1,7 +1,7 @@
 // A class becomes a value, and an e-node a node of the block. Values of the old block keep their identity
 // while their class is computed. If the classes of two values have become one, so do the values, and all uses
-// name that one. Outputs, the value carried out and states also have names that others use: of several in one
-// class one is computed, and the others are copies.
+// name that one. Outputs, the value carried out and states also have names that others use: if several are in
+// one class, one is computed, and the others are copies.
 #include <algorithm>
 #include <set>
 

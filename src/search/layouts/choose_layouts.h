@@ -48,7 +48,7 @@ Search search_layouts(const Graph& graph, const plan::Plan& initial, const Searc
 
 /// "312 e-nodes, saturated, optimal": for a report.
 std::string summary(const Search& search);
-/// What a limit has cut short; empty if nothing was.
+/// The limit that has cut the search short; empty if none has.
 std::string cut_short(const Search& search);
 /// The sizes and end of saturation and extraction, then every operator and constant in its form with its
 /// seconds, dearest first, and below it the other forms.

@@ -102,7 +102,7 @@ private:
         return cost;
     }
 
-    /// Whether all lies as in the initial plan: constants as stored there, everything else row-major.
+    /// True if all lies as in the initial plan: constants as stored there, everything else row-major.
     bool is_preferred(TermId term) const {
         if (!egraph().op(term).results.front().layout.is_row_major()) return false;
         return std::ranges::all_of(egraph().term(term).children, [&](TermId child) {

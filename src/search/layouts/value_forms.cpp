@@ -12,7 +12,7 @@ namespace {
 using egraph::ClassId;
 using egraph::TermId;
 
-/// Where a value stands in the list: constants, then specialisation, block, leaf or operator, which of them.
+/// A value's place in the list: constants first; then specialisation, block, leaf or operator, which of them.
 using Position = std::tuple<size_t, size_t, int, int>;
 
 class Listing {

@@ -8,8 +8,8 @@
 
 namespace tessera::planner {
 
-/// Views and replacements of a specialisation as trees: below each value what is a view of it or takes over
-/// its storage. For the verifier, which shares no code with those who choose places.
+/// Views and replacements of a specialisation as trees: below each value stand its views and the values that
+/// take over its storage. For the verifier, which shares no code with the choice of places.
 class AliasForest {
 public:
     /// @pre what the plan's tensors take are values of the graph
@@ -19,9 +19,9 @@ public:
     std::optional<ValueId> of(ValueId value) const {
         return at(value).of < 0 ? std::nullopt : std::optional(ValueId{at(value).of});
     }
-    /// The value whose storage this one uses; nothing if it stands for itself, by way of others.
+    /// The value whose storage this one uses; nothing if it leads back to itself by way of others.
     std::optional<ValueId> base(ValueId value) const;
-    /// Whether a value is this one, or made from its storage later: a view or a replacement of it.
+    /// True if a value is this one, or made from its storage later: a view or a replacement of it.
     bool comes_from(ValueId value, ValueId ancestor) const;
 
 private:

@@ -121,7 +121,7 @@ public:
         return found;
     }
 
-    /// A nest by itself. What the search learns from it is forgotten.
+    /// The price of a nest by itself. The search learns nothing from it.
     std::variant<StatedPrice, StatedRefusal> price(const plan::StatedKernel& kernel) {
         schedule::BlockContext alone = context_;
         auto verdict = solve_stated({&kernel, 1}, plain_.name, alone);
@@ -146,7 +146,7 @@ public:
     }
 
 private:
-    /// Whether a later operator of the block updates what the operator reads.
+    /// True if a later operator of the block updates what the operator reads.
     bool is_overwritten_later(const Node& reader) const {
         const Block& block = view_.block();
         const lowering::Storage storage(input_, block);
@@ -177,7 +177,7 @@ private:
         return nests;
     }
 
-    /// Whether all kernels lower; notes those that do not. The search does not ask for each.
+    /// True if all kernels lower; notes those that do not. The search does not ask for each.
     bool do_lower(const schedule::Schedule& schedule) {
         bool all = true;
         for (const schedule::SolvedKernel& kernel : schedule.kernels) {

@@ -24,24 +24,24 @@
 namespace tessera::planner {
 namespace {
 
-/// With another block of a product a nest that takes at least so much of the time takes as long: measured
-/// again it may take longer.
+/// A product takes other registers only if its nest then takes less than this part of the time: a smaller
+/// gain may vanish when it is measured again.
 constexpr double kAlike = 0.99;
 
-/// Where the memory decides, the kernel is taken that waits less for it: it gives more at other times.
+/// If the memory decides, the kernel is taken that waits less for it, since at other times it gives more.
 bool is_faster(const cost::Evaluation& a, const cost::Evaluation& b, double alike) {
     return a.seconds < alike * b.seconds ||
            (a.seconds <= b.seconds && a.compute + a.stalls < alike * (b.compute + b.stalls));
 }
 
-/// Where its matrix lies matters more than what the operator is fused with.
+/// The layout of such an operator's matrix matters more than the operators that it is fused with.
 bool multiplies_weights(const Graph& graph, const Node& node) {
     return std::ranges::any_of(node.operands, [&](ValueId operand) {
         return graph[operand].kind == ValueKind::kConstant && graph[operand].type.shape.size() > 1;
     });
 }
 
-/// Before layouts are known the search is to find what is fused for sure, which takes fewer structures.
+/// Divides the structures of a search before layouts are known: it finds only what is fused for sure.
 constexpr int64_t kLessForLayouts = 20;
 
 /// A specialisation with its kernels, and what the search of each block found.
@@ -234,7 +234,7 @@ private:
         return nest;
     }
 
-    /// Folds and products with the registers that take least time, one leaf after the other.
+    /// Gives folds and products the registers that take least time, one leaf after the other.
     void choose_registers(const Block& block, cost::PricedBlock& priced, plan::Nest& whole, plan::Nest& part,
                           cost::Evaluation& cost) const {
         if (!cost.why_infinite.empty()) return;

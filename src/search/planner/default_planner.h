@@ -48,14 +48,13 @@ struct PlannerOptions {
     /// most, which computes one token. It is exceeded only where no other division is possible.
     int64_t barriers_of_a_layer = 5;
     std::shared_ptr<const cost::CostModel> costs;  ///< on the machine; not null
-    /// Prices kernels in the search of what shares one, its loops and tiles. Work is divided by the planner's
-    /// own costs.
+    /// Prices kernels in the search for fusion, loops and tiles. Work is divided by the planner's own costs.
     std::optional<cost::Published> published = {};
     /// Size of all constants in all repetitions. For costs, they lie in the innermost level that holds them
     /// from one step to the next.
     int64_t constant_bytes = std::numeric_limits<int64_t>::max();
-    /// Of a block of up to fifty operators in one specialisation that the schedule search evaluates; twice as
-    /// many for one of up to a hundred, and so on.
+    /// Structures that the schedule search evaluates for a block of up to fifty operators, for each
+    /// specialisation; twice as many for one of up to a hundred, and so on.
     int64_t structures = 2000;
     schedule::KernelLimits limits = {};           ///< of the kernels that the search makes
     size_t alternatives = 0;                      ///< the best ones that `alternatives` gives
@@ -75,8 +74,8 @@ struct PlannerOptions {
     }
 };
 
-/// A complete plan: weights packed by lanes; what shares a kernel, its loops and tiles by search
-/// (search/schedule/search.h); shared between the workers (divide_work.h). Buffers are placed.
+/// A complete plan: weights packed by lanes; fused kernels, loops and tiles by search
+/// (search/schedule/search.h); work shared between the workers (divide_work.h). Buffers are placed.
 /// @pre the graph is decomposed and verified.
 plan::Plan default_plan(const Graph& graph, const PlannerOptions& options);
 

@@ -1,7 +1,7 @@
-// The kernels in the order of execution; for each its options (division_options.h), with or without a barrier
-// before it; the cheapest sequence by beam search. A state consists of the accesses since the last barrier
-// and of the storages that each worker has a copy of, as far as later kernels touch them; the cheaper one of
-// equal states goes on.
+// A beam search for the cheapest sequence of decisions: kernels in the order of execution, each with one of
+// its options (division_options.h), with or without a barrier before it. A state consists of the accesses
+// since the last barrier and of the storages that each worker has a copy of, as far as later kernels touch
+// them; the cheaper one of equal states goes on.
 //
 //   norm      by every worker, into copies        2 D iterations, no barrier
 //   q, k, v   each its heads                      their products / workers
@@ -10,11 +10,11 @@
 //
 // For a long prompt each computes the norm of its rows, and they meet before q, k and v too.
 //
-// Where heads are few, an option of the attention is two kernels with a barrier between them: each folds a
-// part of the cache, then all combine.
+// If heads are few, an option of the attention is two kernels with a barrier between them: each folds a part
+// of the cache, then all combine.
 //
-// No kernel is known by name: that heads stay with their worker from the projection to the attention is
-// cheaper than a barrier, where they divide evenly enough.
+// No kernel is known by name: heads stay with their worker from the projection to the attention because that
+// is cheaper than a barrier, if they divide evenly enough.
 #include "search/planner/divide_work.h"
 
 #include <algorithm>
@@ -108,7 +108,7 @@ private:
         std::vector<std::vector<Accesses>> accesses;  ///< by option and kernel
     };
 
-    /// Whether no other specialisation runs as often: where one token is computed, barriers are bounded.
+    /// True if no other specialisation runs as often: barriers are bounded where one token is computed.
     static bool runs_most(const lowering::LoweringInput& input) {
         const Point* heaviest = cost::heaviest_point(input.graph, input.specialisation);
         if (!heaviest) return true;
@@ -117,7 +117,7 @@ private:
     }
 
     int64_t repeat(const Step& step) const { return input_.graph.blocks[step.block].repeat; }
-    /// A block may be several layers, where these take turns in the types of their weights.
+    /// A block may be several layers, if these take turns in the types of their weights.
     int64_t most_barriers(const Step& step) const {
         if (!runs_most_) return std::numeric_limits<int64_t>::max();
         const auto states = static_cast<int64_t>(input_.graph.blocks[step.block].states.size());
@@ -176,7 +176,7 @@ private:
         for (size_t i = 0; i < ascending.size(); ++i) ascending[i]->rank = {static_cast<int>(i), 0};
     }
 
-    /// Of states that cost the same the one with the first sequence of choices goes on.
+    /// If states cost the same, the one with the first sequence of choices goes on.
     static std::pair<double, std::pair<int, int>> order(const State& state) {
         return {state.cost, state.rank};
     }

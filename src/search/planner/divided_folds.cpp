@@ -57,7 +57,7 @@ private:
                            [&](const plan::Leaf* l) { return l->node == fold_.name; });
     }
 
-    /// Whether an operator behind the fold reads tiles that are made in front of it, and would be gone.
+    /// True if an operator behind the fold reads tiles that are made in front of it, and would be gone.
     bool needs_tiles_behind() const {
         const lowering::Storage storage(input_, block_);
         const std::vector<const plan::Leaf*> all = plan::leaves(kernel_.nest);

@@ -98,7 +98,7 @@ private:
         if (!code) return;
         DividedKernel divided{kernel, std::move(code->accesses)};
         double seconds = priced_.evaluator(kernel.nest, priced_.is_tile).seconds;
-        // What cannot be priced is computed undivided.
+        // A kernel that cannot be priced is computed undivided.
         if (found_.empty() && !std::isfinite(seconds)) seconds = 0;
         if (std::isfinite(seconds)) found_.push_back({{std::move(divided)}, seconds});
     }

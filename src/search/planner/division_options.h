@@ -21,7 +21,7 @@ struct DivisionOption {
 
 /// Computed by every worker; by worker 0 alone; divided along each iterator of the result, in groups of a few
 /// sizes: equal parts of whole registers, and the parts that whole heads of other tensors in the block make.
-/// Where none of these gives every worker its part, and the work is worth a barrier, also divided along a
+/// If none of these gives every worker its part, and the work is worth a barrier, also divided along a
 /// reduction, and combined in each of those ways. Ways that do not lower are left out. @pre the kernel lowers
 std::vector<DivisionOption> division_options(const lowering::LoweringInput& input, const Block& block,
                                              const plan::KernelPlan& kernel, cost::PricedBlock& priced,

@@ -33,7 +33,7 @@ BlockView::BlockView(const Graph& graph, const Block& block, std::set<const Node
         }
         if (!node.previous) continue;
         readers_[followed(*node.previous)].push_back(&node);
-        readers_[followed(*node.previous)].push_back(nullptr);  // whoever reads what lies in its place then
+        readers_[followed(*node.previous)].push_back(nullptr);  // readers of what lies in its place then
     }
     for (const auto& [view, source] : view_of) {
         if (escapes(view)) readers_[source].push_back(nullptr);

@@ -26,11 +26,11 @@ public:
     /// Nodes of the block that read the value, views followed; null for readers outside of it, and where it
     /// is updated, for those of the update.
     std::vector<const Node*> readers(ValueId value) const;
-    /// Whether something outside the block sees the value.
+    /// True if something outside the block sees the value.
     bool escapes(ValueId value) const;
-    /// Whether something behind the block sees the value: a later block or the caller, if it is an output.
+    /// True if something behind the block sees the value: a later block or the caller, if it is an output.
     bool is_seen_behind(ValueId value) const;
-    /// Whether all results of `node` are read inside `nodes` only.
+    /// True if all results of `node` are read inside `nodes` only.
     bool is_private(const Node& node, const std::vector<const Node*>& nodes) const;
     const Graph& graph() const { return graph_; }
     const Block& block() const { return block_; }

@@ -57,7 +57,7 @@ private:
         return {static_cast<int>(graph_.values.size()) - 1};
     }
 
-    /// What a copy makes is an activation.
+    /// Gives the value the rounding of an activation.
     void make_activation(ValueId value) {
         TensorType& type = graph_.values[static_cast<size_t>(value.index)].type;
         if (!is_integer(type.element) && bits(type.element) < 32) type.rounding = Rounding::kWeights;
@@ -90,7 +90,7 @@ private:
         if (node.previous == value) node.previous = by;
     }
 
-    /// Everything but outputs names `by` where it named `value`.
+    /// Replaces `value` by `by` everywhere but in the list of outputs.
     void replace_all(ValueId value, ValueId by) {
         for (Block& block : graph_.blocks) {
             for (Node& node : block.nodes) {
@@ -113,7 +113,7 @@ private:
 
     // outputs
 
-    /// Outputs that lie in a state, or where a block carries, or that an update overwrites.
+    /// Copies outputs that are a state's new contents, carried out, or results of updates.
     void keep_outputs(size_t b) {
         std::vector<ValueId> taken;
         const auto take = [&](ValueId value) {
@@ -161,7 +161,7 @@ private:
 
     // what blocks carry in
 
-    /// Whether somebody but `block` reads the value when the block has begun, or keeps it.
+    /// True if somebody but `block` reads the value when the block has begun, or keeps it.
     bool is_needed_beside(const Block& block, ValueId value) const {
         if (is_output(value)) return true;
         bool is_behind = false;
@@ -199,7 +199,7 @@ private:
 
     // reads and updates
 
-    /// Whether the operator may overwrite what it updates, apart from what reads that in its own block.
+    /// True if the operator may overwrite what it updates, apart from what reads that in its own block.
     bool may_overwrite(const Block& block, const Node& update) const {
         const ValueId previous = *update.previous;
         for (const StateUpdate& state : block.states)
@@ -218,13 +218,13 @@ private:
         return contains(node.operands, value) || node.previous == value;
     }
 
-    /// Reads of what the operator at `at` updates come before it. @return where it stands then
+    /// Puts reads of what the operator at `at` updates before it. @return its place then
     size_t order_update(Block& block, size_t at) {
         if (!block.nodes[at].previous) return at;
         if (!may_overwrite(block, block.nodes[at])) return update_copy(block, at);
         const ValueId previous = *block.nodes[at].previous;
         at = hoist_readers(block, at, previous);
-        // The others need what it makes.
+        // Readers that are left need what it makes.
         const bool reads_itself =
             contains(block.nodes[at].operands, previous) &&
             !lowering::may_replace(block.nodes[at], previous, [](ValueId value) { return value; });
@@ -244,7 +244,7 @@ private:
         const ValueId previous = *block.nodes[at].previous;
         const ValueId own = new_value(previous, graph_[previous].name + "_copy");
         block.nodes[at].previous = own;
-        // A result in place of an activation is none that a state's type binds.
+        // A result in place of an activation is not bound to a state's type.
         for (const ValueId result : block.nodes[at].results) make_activation(result);
         Node made = copy(previous, own);
         block.nodes.insert(block.nodes.begin() + static_cast<ptrdiff_t>(at), std::move(made));
@@ -277,7 +277,7 @@ private:
                             moves[j] = true;
                     }
         }
-        // Whoever needs one that stays, stays.
+        // An operator that needs one that stays, stays too.
         for (size_t i = at + 1; i < count; ++i)
             for (size_t j = at + 1; moves[i] && j < i; ++j)
                 for (const ValueId made : block.nodes[j].results)

@@ -101,8 +101,8 @@ std::set<const Node*> Places::copies(const Block& block) const {
     return copies;
 }
 
-/// Whether somebody reads the node's result, as a view of its operand, behind an operator that overwrites
-/// this.
+/// True if the node's result, as a view of its operand, would be read behind an operator that overwrites the
+/// operand.
 bool Places::is_overwritten(const Block& block, const Node& view) const {
     const ValueId result = view.results.front();
     for (const Block& other : graph_.blocks) {

@@ -38,15 +38,15 @@ private:
     std::set<const Node*> copies(const Block& block) const;
     std::optional<ptrdiff_t> group_in_the_way(const BlockView& view, const std::vector<Group>& groups,
                                               const Node* node, std::set<const Node*>& visited) const;
-    /// What is known while places of a block are chosen.
+    /// The knowledge while places of a block are chosen.
     struct Choosing;
     std::optional<ValueId> replaced_operand(const Choosing& known, const Node& node) const;
     bool is_overwritten(const Block& block, const Node& view) const;
     const Layout& layout_of(ValueId value) const;
     bool shows_elements_twice(ValueId value) const;
     static bool is_used_later(const Choosing& known, const Node& node, ValueId base);
-    /// Whether another operator of the same kernel writes over the result. What the node reads lies in this
-    /// storage, too, if the result takes it over, and would be overwritten before all of it is read.
+    /// True if another operator of the same kernel writes over the result. If the result took over storage
+    /// that the node reads, this would be overwritten before all of it is read.
     bool is_overwritten_beside(const Choosing& known, const Node& node, ValueId result) const;
 
     const Graph& graph_;
@@ -56,7 +56,7 @@ private:
     std::set<const Node*> copied_views_;
 };
 
-/// Whether the planner can make what a repeated block carries out in the place of what it carries in.
+/// True if the planner can make what a repeated block carries out in the place of what it carries in.
 /// @pre there are both
 bool carries_in_place(const Graph& graph, const Block& block);
 

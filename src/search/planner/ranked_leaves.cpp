@@ -16,7 +16,7 @@ struct TimedLeaf {
 // The factor by which a repeated measurement may differ.
 constexpr double kNoise = 1.03;
 
-/// Whether the plan gives an intermediate value a layout.
+/// True if the plan gives an operand or a result of the node a layout that is not row-major.
 bool has_packed_values(const Graph& graph, const Node& node, const plan::SpecialisationPlan& specialisation) {
     const auto is_packed = [&](ValueId value) {
         const auto planned = specialisation.tensors.find(graph[value].name);
@@ -35,14 +35,14 @@ bool is_nowhere_slower(const Seconds& a, const Seconds& b, double loss) {
     return std::ranges::equal(a, b, [&](double x, double y) { return x <= loss * y; });
 }
 
-/// Whether `a` is less at some point by more than `gain`, and at none more by more than `loss`.
+/// True if `a` is less at some point by more than `gain`, and at none more by more than `loss`.
 bool is_faster(const Seconds& a, const Seconds& b, double gain, double loss) {
     return is_nowhere_slower(a, b, loss) &&
            !std::ranges::equal(a, b, [&](double x, double y) { return y <= gain * x; });
 }
 
-/// Whether `a` waits less and does not compute more. That counts where the memory limits both: it gives more
-/// at other times.
+/// True if `a` waits less and does not compute more. That counts if the memory limits both, since at other
+/// times it gives more.
 bool waits_less(const cost::LonePrice& a, const cost::LonePrice& b) {
     return is_nowhere_slower(a.at_points, b.at_points, 1) && is_nowhere_slower(a.near, b.near, kNoise) &&
            is_faster(a.alone, b.alone, kNoise, 1);
@@ -53,7 +53,7 @@ bool dominates(const cost::LonePrice& a, const cost::LonePrice& b) {
            is_faster(a.at_points, b.at_points, kFasterSomewhere, 1) || waits_less(a, b);
 }
 
-/// Candidates of about the same time in all: one after the other the first that none of the others dominates.
+/// Appends candidates of about the same time in all: again and again the first that no other one dominates.
 void append_by_preference(std::vector<TimedLeaf> alike, std::vector<plan::Leaf>& out) {
     while (!alike.empty()) {
         auto next = std::find_if(alike.begin(), alike.end(), [&](const TimedLeaf& timed) {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kFormat = "tessera tuning 1";
 constexpr size_t kMostBytes = size_t{64} << 20, kMostValues = 4'000'000;
-/// Nobody measures a kernel that takes longer.
+/// Longer than any measurement of a kernel.
 constexpr double kMostSeconds = 1e6;
 
 MeasuredChoice choice_of(const JsonCursor& json) {

@@ -9,7 +9,7 @@
 #include "lowering/plan/plan.h"
 #include "lowering/plan/stated_kernels.h"
 
-/// What `tessera tune` has measured, an input of `tessera compile --tuning` (docs/schedule.md).
+/// The measurements of `tessera tune`, an input of `tessera compile --tuning` (docs/schedule.md).
 namespace tessera::planner {
 
 /// Kernels for some operators of a block, as measured.

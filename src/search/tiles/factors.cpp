@@ -2,8 +2,8 @@
 // domains is bounded by taking every ceil at its own best corner, or by ceil(a / b) >= a / b, so that sizes
 // cancel: m3 and m2 vanish, and ceil(M / m3) m3 remains, the padded size, which is never below M. Neither is
 // always better, nor for all pairs at once, and the largest of the bounds holds: every choice of pairs to
-// replace is a relaxation. Before that, neighbours may be joined (join_chains.cpp). What a relaxation says of
-// one variable is a function of it alone, whose least value over a range is exact.
+// replace is a relaxation. Before that, neighbours may be joined (join_chains.cpp). The part of a relaxation
+// about one variable is a function of it alone, whose least value over a range is exact.
 #include "search/tiles/factors.h"
 
 #include <algorithm>

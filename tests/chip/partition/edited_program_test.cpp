@@ -57,7 +57,7 @@ protected:
         return Json::parse(
             step_program_json(plan_step(graph_, call_, chip_, "chain.ir", {.work = 1000}), chip_.chip));
     }
-    /// What is wrong with the program, or with its numbers.
+    /// The fault of the program, or of its numbers; empty if there is none.
     std::string problem_of(const Json& program) const {
         try {
             const PlannedStep step = edited_step(graph_, call_, chip_, "chain.ir", program.dump(), "p.json");

@@ -21,7 +21,7 @@ Workload tiny_step() {
                           {.batch = 4, .sequence = 32});
 }
 
-/// Of all plans and preloads of an operator that fit, without any shortcut.
+/// The least energy over all plans and preloads of an operator that fit, without any shortcut.
 double least_by_all(const WorkOperator& op, const chip::ChipDescription& chip, int64_t room) {
     const PartitionPlans plans(op, chip);
     const PlannedOperator planned{

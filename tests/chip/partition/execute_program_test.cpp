@@ -58,7 +58,7 @@ out Y f32[m, n] = sum(X * W)
 test
 )";
 
-/// Whether a program is refused, or gives other numbers than the interpreter.
+/// True if a program is refused, or gives other numbers than the interpreter.
 bool is_found_out(const GraphAndCall& product, const ExecutableProgram& program, const DrawnPlan& plan,
                   const chip::ChipDescription& chip) {
     try {
@@ -71,7 +71,7 @@ bool is_found_out(const GraphAndCall& product, const ExecutableProgram& program,
     }
 }
 
-/// Whether the receivers of a transfer have these elements anyway: they lie there.
+/// True if the receivers of a transfer have these elements anyway: they lie there.
 bool is_needless(const ExecutableProgram& program, const chip::Transfer& transfer, const Piece& lost) {
     if (lost.tensor != 0) return false;
     return std::all_of(transfer.to.begin(), transfer.to.end(), [&](int32_t core) {
@@ -168,7 +168,7 @@ TEST(ExecuteProgram, FindsSumsThatAreSentTooEarly) {
 }
 
 TEST(ExecuteProgram, HasTransfersOfTheBytesThatPlansCharge) {
-    // What a core gets is at most what the plan charges, and a part of an element for each transfer.
+    // A core gets at most the bytes that the plan charges, and a part of an element for each transfer.
     const GraphAndCall product = graph_of(parse_definition_file(kProduct, "product.op"), 0);
     for (const chip::ChipDescription& chip : executing_chips()) {
         DrawnPlan plan = draw_plan(product.graph, product.call, chip, 0);

@@ -32,7 +32,7 @@ DrawnPlan draw_plan(const Graph& graph, const GraphCall& call, const chip::ChipD
 ExecutedProgram run_program(const Graph& graph, const GraphCall& call, const ExecutableProgram& program,
                             const ChipTables& tables, const chip::ChipDescription& chip);
 
-/// Where the results are not those of the interpreter, to some roundings of their types; empty if they are.
+/// The first result that is not the interpreter's, to some roundings of its type; empty if all are.
 std::string difference(const Graph& graph, const GraphCall& call, const GraphResult& found);
 
 }  // namespace tessera::partition

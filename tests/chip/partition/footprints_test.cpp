@@ -10,7 +10,7 @@
 #include "ir/facts/enumerated.h"
 #include "ir/random_definition.h"
 
-// What tiles touch, against a walk over every iteration that shares no code with src/ir/facts.
+// Footprints of tiles, against a walk over every iteration that shares no code with src/ir/facts.
 namespace tessera::partition {
 namespace {
 

@@ -57,7 +57,7 @@ struct Bytes {
     int64_t read = 0, written = 0;
 };
 
-/// What all operators read from the HBM and write there.
+/// The bytes that all operators read from the HBM and write there.
 Bytes hbm_bytes(const Workload& workload) {
     Bytes bytes;
     for (const size_t o : workload.sequence) {

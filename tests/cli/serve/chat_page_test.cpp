@@ -22,7 +22,7 @@ using testing::RunningServer;
 
 class ChatPage : public testing::ToyFixture {
 protected:
-    /// What chat_page.py prints; null where there is no browser.
+    /// The output of chat_page.py; null if there is no browser.
     static Json in_browser(uint16_t port, std::vector<std::string> arguments) {
         arguments.insert(arguments.begin(),
                          {"-B", std::string(TESSERA_SOURCE_DIR) + "/tests/cli/serve/chat_page.py",

@@ -119,7 +119,7 @@ TEST(Embeddings, OfOllama) {
     EXPECT_GT(std::abs(squares - 1), 1e-3);
     for (size_t i = 0; i < pooled.size(); ++i)
         EXPECT_NEAR(pooled[i] / std::sqrt(squares), expected[0][i], 1e-6);
-    // What is too long is cut at its end, where that is not refused.
+    // A text that is too long is cut at its end, unless the request forbids it.
     std::string text = "4";
     while (model.encode(text).size() < static_cast<size_t>(model.context())) text += " 4";
     EXPECT_EQ(embed(text + " 9 9 9")["embeddings"], embed(text)["embeddings"]);

@@ -1,4 +1,4 @@
-// What the server makes of HTTP, on a model that is known by heart: its tokens are the letters a to w.
+// The server's HTTP, on a model that is known by heart: its tokens are the letters a to w.
 
 #include <set>
 #include <sstream>

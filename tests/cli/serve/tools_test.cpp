@@ -209,7 +209,7 @@ TEST_F(Tools, OfOllama) {
         EXPECT_EQ(message["tool_calls"][i]["function"], function);
         EXPECT_EQ(streamed[i]["function"], function);
     }
-    // What was called goes back without ids.
+    // Calls go back without ids.
     body["messages"].push_back(message);
     body["messages"].push_back({{"role", "tool"}, {"tool_name", "now"}, {"content", "noon"}});
     body["tool_choice"] = "none";

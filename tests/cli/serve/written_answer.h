@@ -10,7 +10,7 @@
 
 namespace tessera::serve::testing {
 
-/// What an answer has sent.
+/// The parts of an answer that were sent.
 struct Written {
     Reply reply;
     std::string stream;

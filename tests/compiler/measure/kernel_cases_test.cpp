@@ -113,7 +113,7 @@ TEST_P(KernelCases, CachesAreStoredForNoUnit) {
     EXPECT_EQ(types, (std::set<std::string>{"bf16", "f16", "f32"}));
 }
 
-/// Where a unit multiplies pairs, attention of a cache of bf16 is timed with it and without.
+/// If a unit multiplies pairs, attention of a cache of bf16 is timed with it and without.
 TEST_P(KernelCases, AttentionOfPairsIsTimed) {
     std::map<std::string, std::set<bool>> by_kernel;
     for (const KernelCase& each : cases_) {

@@ -41,7 +41,7 @@ Graph with_composites(Graph graph) {
     return graph;
 }
 
-/// What a rank has behind an exchange, by its meaning. @param given what each had before it
+/// The data of a rank behind an exchange, by its meaning. @param given what each rank had before it
 TensorData exchanged(const Composite& exchange, const std::vector<TensorData>& given, int64_t rank) {
     using Kind = ops::ExchangeCall::Kind;
     const auto kind = static_cast<Kind>(std::get<int64_t>(exchange.attributes.at("kind")));
@@ -154,7 +154,7 @@ TEST(Exchanges, OfRaggedPartsGiveWhatTheGraphGives) {
     EXPECT_GT(seen.exchanges[Kind::kPlace], 50);
 }
 
-/// What becomes of a box between a value x of one shape and y of another.
+/// The graph of a box between a value x of one shape and y of another.
 Graph with_box(const std::string& x, const std::string& y, const std::string& box) {
     return parse_graph(fmt::format(R"(graph "one"
 symbol T in 1..8

@@ -25,7 +25,7 @@ public:
         return from.at(static_cast<size_t>(below(static_cast<int64_t>(from.size()))));
     }
 
-    /// What was asked so far.
+    /// The choices so far.
     const std::vector<uint32_t>& taken() const { return taken_; }
 
 private:

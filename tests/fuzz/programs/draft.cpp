@@ -59,7 +59,7 @@ bool Draft::is_useful(const TensorData& data, ElementType type) const {
 
 namespace {
 
-/// An integer of NaN is nothing that the notation defines: such casts see finite numbers alone.
+/// The notation does not define the integer of NaN: such casts see finite numbers alone.
 bool casts_to_integers(const Definition& definition) {
     bool found = false;
     for (const ExprPtr& root : read_roots(definition))
@@ -140,7 +140,7 @@ bool Draft::add(const std::string& text, const std::vector<ValueId>& operands, s
     return true;
 }
 
-/// Where the last node needs nothing of the one before: so states are read before and behind their updates.
+/// Exchanges them if the last needs nothing of the other: states are read before and behind their updates.
 void Draft::exchange_last_nodes() {
     std::vector<Node>& nodes = program.graph.blocks.front().nodes;
     if (nodes.size() < 2) return;

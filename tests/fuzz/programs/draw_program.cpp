@@ -41,7 +41,7 @@ bool has_output(const Graph& graph) {
     return false;
 }
 
-/// What nothing reads is an output, and so is some of the rest.
+/// Values that nothing reads are outputs, and so are some of the others.
 void choose_outputs(Choices& choices, Graph& graph) {
     std::set<ValueId> needed;
     for (const Node& node : graph.blocks.front().nodes) {

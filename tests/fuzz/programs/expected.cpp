@@ -2,7 +2,7 @@
 //
 // An element that was only moved, chosen, compared or computed in integers is exact. Any other may differ by
 // 3e-6 (F32), 1e-3 (F16) or 8e-3 (BF16) of the larger of itself and the root mean square of its tensor: sums
-// have no order, and functions have last bits. What this does downstream depends on the program: a difference
+// have no order, and functions have last bits. The effect downstream depends on the program: a difference
 // of near numbers, a comparison, a cast to integers. So the program is interpreted again with every operand
 // and result of nodes that round changed by up to 2^-21, with a pattern of signs and with its opposite, and
 // with every operation rounded to F32. Where results move by more than the tolerance, they may; where they
@@ -37,7 +37,7 @@ double tolerance_of(ElementType type) {
     return type == ElementType::kBF16 ? 8e-3 : 3e-6;
 }
 
-/// Whether an expression computes in integers alone, and whether it rounds.
+/// The arithmetic of an expression: in integers alone or not, with rounding or without.
 struct Arithmetic {
     bool is_whole;
     bool rounds;

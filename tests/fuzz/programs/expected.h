@@ -16,8 +16,8 @@ struct ExpectedTensor {
     std::vector<double> tolerance;
 };
 
-/// What a call must give: outputs in order, then states by name. By the interpreter of graphs; tolerances
-/// by what rounding may do (expected.cpp).
+/// The results that a call must give: outputs in order, then states by name. They come from the interpreter
+/// of graphs; tolerances allow for what rounding may do (expected.cpp).
 struct Expected {
     std::vector<ExpectedTensor> outputs, states;
 };

@@ -26,7 +26,7 @@ struct Program {
 /// The contents of a constant that may be a concatenation of sources.
 TensorData constant_of(const Program& program, const Value& value, int64_t repetition);
 
-/// What a node or a value was made of, for coverage: "gather", "node f16", "contents nan" ..
+/// How often nodes and values were made of a kind: "gather", "node f16", "contents nan" ..
 using Coverage = std::map<std::string, int64_t>;
 Coverage coverage_of(const Program& program);
 

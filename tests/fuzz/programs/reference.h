@@ -7,11 +7,11 @@
 
 namespace tessera::fuzz {
 
-/// Whether ../shared/programs/reference.py and a Python with NumPy are there.
+/// True if ../shared/programs/reference.py and a Python with NumPy are there.
 bool has_reference();
 
-/// What the interpreter of graphs says, against the independent one of ../shared, for all programs in one
-/// call of it. @pre has_reference()
+/// Compares the interpreter of graphs with the independent one of ../shared, which is called once for all
+/// programs. @pre has_reference()
 std::vector<Verdict> ask_reference(const std::vector<Program>& programs, const std::filesystem::path& folder);
 
 }  // namespace tessera::fuzz

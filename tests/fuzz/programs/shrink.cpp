@@ -91,7 +91,7 @@ private:
         return false;
     }
 
-    /// What a node makes becomes an input, or the node goes where nothing needs it then.
+    /// Turns the results of a node into inputs, or removes the node if nothing needs it then.
     bool without_nodes() {
         for (size_t n = 0; n < program_.graph.blocks.front().nodes.size(); ++n) {
             if (const auto candidate = with_inputs_for(n); candidate && accept(*candidate)) return true;

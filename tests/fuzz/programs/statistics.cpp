@@ -9,7 +9,7 @@
 namespace tessera::fuzz {
 namespace {
 
-/// Of the elements at least this share must be equal bit by bit, and at most that share may be anything.
+/// The least share of elements that must be equal bit by bit, and the largest share that may be anything.
 constexpr double kLeastExact = 0.2, kMostOpen = 0.1;
 
 /// A message without what stands in quotes and without numbers, so that equal reasons are equal.

@@ -8,7 +8,7 @@
 
 namespace tessera::fuzz {
 
-/// What a run has tried. Programs that are refused test nothing, and are counted by themselves.
+/// Counts of what a run has tried. Refused programs test nothing, and are counted by themselves.
 class Statistics {
 public:
     void add(const Program& program, const Verdict& verdict);
@@ -17,8 +17,8 @@ public:
     int64_t faults() const;
     std::string text() const;
 
-    /// What is wrong with the run itself: too many refusals, a kind of node, type or value that no program
-    /// had which agrees, too few elements that are compared strictly. Empty where it tells something.
+    /// Faults of the run itself: too many refusals, a kind of node, type or value that no agreeing program
+    /// had, too few elements that are compared strictly. Empty if the run tells something.
     std::vector<std::string> gaps(double most_refused) const;
 
 private:

@@ -8,7 +8,7 @@
 #include "fuzz/programs/program.h"
 #include "machine/machine.h"
 
-/// What is done with a program, and how it went.
+/// Treatments of a program, and their outcomes.
 namespace tessera::fuzz {
 
 enum class Mode : uint8_t {

@@ -5,7 +5,7 @@
 namespace tessera::facts {
 namespace {
 
-// What max folds of this body, in its one case: F is read out of range, W, an f32, and U, a u8, within.
+// This body's contribution to max, in its one case: F is read out of range, W, an f32, and U, a u8, within.
 Contribution folded(const std::string& body, const std::string& tensor = "W") {
     const BoundDefinition bound =
         bind_test(parse_definition_file("op t(m: 5, k*: 2)\nin F f32[m], W f32[m], U u8[m]\n"

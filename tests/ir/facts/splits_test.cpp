@@ -35,7 +35,7 @@ TEST(Splits, OfManyDevices) {
     EXPECT_EQ(text_of(splits.split({&whole, 1}, 0, 4, Cut::kRagged)), "S(0) S(0)");
 }
 
-// What an inner level sees: within one head of the cache, all query heads read the same.
+// An inner level sees its group alone: within one head of the cache, all query heads read the same.
 TEST(Splits, OfInnerLevelsSeeTheirGroupAlone) {
     const BoundDefinition op =
         filled("op s(h: 8)\nin Q f32[h], K f32[h div 4]\nout P f32[h] = Q * K\ntest\n");

@@ -30,7 +30,7 @@ TEST(Experts, RanksAreAPermutationWithTheLowerNumberFirst) {
     EXPECT_EQ(choice.values, (std::vector<double>{1, 4, 0, 0, 1, 2}));
 }
 
-/// Whatever is no number leads to no row outside of the weights.
+/// NaN leads to no row outside of the weights.
 TEST(Experts, AlwaysChooseOne) {
     const double nan = std::nan("");
     const TensorData scores{{1, 5}, {nan, nan, 1, nan, nan}};

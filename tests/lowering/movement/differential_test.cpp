@@ -104,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(Many, WorkerPlans, ::testing::Range<uint64_t>(1, 5));
 
 class RaggedPlans : public ::testing::TestWithParam<int64_t> {};
 TEST_P(RaggedPlans, ComputeWhatTheGraphDoes) {
-    // Where groups of lanes begin, end and are left over.
+    // Extents at which groups of lanes begin, end and are left over.
     const int64_t lanes = GetParam();
     expect_same(ragged_plans(lanes, {1, lanes - 1, lanes, lanes + 1, 2 * lanes, 13, 31}));
 }

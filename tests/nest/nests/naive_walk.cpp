@@ -286,7 +286,7 @@ private:
         movement_.buffers.push_back(buffer.counts);
     }
 
-    /// Whether each made element lies in a stored box.
+    /// Checks that each made element lies in a stored box.
     void check_visible(const NaiveBuffer& buffer) {
         const Box& made = tensor_at(buffer.counts.tensor).made;
         std::vector<int64_t> at;

@@ -239,7 +239,7 @@ private:
         text_ += fmt::format("op {}({})\n{}in {}\nout {} = {}\n", op.name, list(iterators), op.indices,
                              list(op.operands), list(results), body);
         if (!op.fills.empty()) text_ += "test\n" + op.fills;
-        // Of several results one that is read is enough; the others count as read.
+        // It is enough that one of several results is read; the others count as read.
         if (last_results_ > 1)
             for (size_t i = before; i + 1 < made_.size(); ++i) made_[i].is_read = true;
     }
@@ -255,7 +255,7 @@ private:
         return text;
     }
 
-    /// Of the operators [first, last).
+    /// A brace of the operators [first, last).
     std::string brace(size_t first, size_t last, bool is_top, int depth) {
         std::string items;
         for (const DrawnTensor& tensor : outside_) {

@@ -6,11 +6,11 @@
 #include "run/grammar/accepts.h"
 #include "run/grammar/schema_automaton.h"
 
-// How large a schema and what is made of it may be.
+// Limits on the size of a schema, and of what is made of it.
 namespace tessera::grammar {
 namespace {
 
-/// What a request may ask for takes no stack and little time.
+/// Schemas of requests, however nested or wide, take no stack and little time.
 TEST(JsonSchema, IsBoundedHoweverItIsWritten) {
     std::string chain = R"({"$ref": "#/$defs/d0", "$defs": {)";
     for (int i = 0; i < 8000; ++i)

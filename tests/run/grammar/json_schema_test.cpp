@@ -150,7 +150,7 @@ TEST(JsonSchema, OfNumbersInARange) {
     expect_texts(R"({"type": "number", "exclusiveMinimum": 0, "maximum": 1})",
                  {"1", "1.0", "0.5", "0.0000000000000001", "1e-05"},
                  {"0", "0.0", "1.0000000000000002", "1.1"});
-    // What a reader would round to the bound is not below it.
+    // A number that a reader would round to the bound is not below it.
     expect_texts(R"({"type": "number", "exclusiveMaximum": 1})", {"0.9999999999999999", "-5e+20"},
                  {"0.99999999999999999999", "1"});
     expect_texts(R"({"minimum": -273.15, "maximum": -0.5})", {"-273.15", "-0.5", "-1", "-100.0"},

@@ -42,7 +42,7 @@ def environment():
     return made
 
 
-# Of letters that no template has, so that the origin of every byte can be seen.
+# Texts are of letters that no template has, so that the origin of every byte can be seen.
 LETTERS = "αβγδεζηθικλμνξοπρστυφχψωΑΒΓΔ"
 ROLES = ["user", "assistant", "user", "assistant", "tool", "system"]
 

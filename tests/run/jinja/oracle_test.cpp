@@ -104,7 +104,7 @@ TEST_F(Oracle, AgreesOnCommittedAndRandomTemplates) {
     compare(all);
 }
 
-/// Of the bytes of a rendered text, those that are foreign have a mark.
+/// A mark for each byte of a rendered text: 'f' if it is foreign.
 std::string marks(const Text& text) {
     std::string result;
     for (size_t i = 0; i < text.size(); ++i) result += text.origin_at(i) == Origin::kForeign ? 'f' : '.';

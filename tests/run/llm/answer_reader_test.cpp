@@ -79,7 +79,7 @@ TEST(AnswerReader, CallsInTags) {
     EXPECT_EQ(read_in_all_ways(form, one + "\n" + two), f + "g.h({})");
     EXPECT_EQ(read_in_all_ways(form, "Let me see.\n\n" + one + "\n" + two + "\n"),
               "Let me see.|" + f + "g.h({})");
-    // What is behind them, and what only looks like calls, is text.
+    // Text behind the calls, and text that only looks like a call, stays text.
     EXPECT_EQ(read_in_all_ways(form, one + " done"), f + " done|");
     EXPECT_EQ(read_in_all_ways(form, "a <tool_call>\n{\"nam"), "a <tool_call>\n{\"nam|");
     EXPECT_EQ(read_in_all_ways(form, "<tool_call>"), "<tool_call>|");

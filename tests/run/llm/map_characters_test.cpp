@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-// What the `tokenizers` library gives for the same texts.
+// Expected texts are those of the `tokenizers` library.
 
 namespace tessera::llm {
 namespace {

@@ -19,7 +19,7 @@ constexpr const char* kModules =
     R"([{"path": "", "type": "sentence_transformers.models.Transformer"},
         {"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"})";
 
-/// Of a folder with these files; empty ones are missing.
+/// The pooling of a folder with these files; empty ones are missing.
 StatedPooling stated(const std::string& config, const std::string& modules) {
     const test::TemporaryFolder folder("pooling");
     std::filesystem::create_directory(folder.path() / "1_Pooling");

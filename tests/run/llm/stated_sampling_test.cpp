@@ -32,7 +32,7 @@ TEST(StatedSampling, OfGenerationConfig) {
     EXPECT_EQ(qwen.choices, (SamplingChoices{.temperature = 0.6, .top_k = 20, .top_p = 0.95}));
     EXPECT_EQ(qwen.where, "generation_config.json");
     EXPECT_THAT(qwen.not_followed, IsEmpty());
-    // What it leaves open is neutral, and not what stands in for files that say nothing.
+    // A setting that the file leaves open is neutral, not the one that stands in for files that say nothing.
     const SamplingOptions decided = llm::decided(qwen, kOtherwise);
     EXPECT_EQ(decided.min_p, 0);
     EXPECT_EQ(describe(decided), "temperature 0.6, top-k 20, top-p 0.95");

@@ -101,7 +101,7 @@ TEST(ToolForm, ArgumentsAreWhatTheTemplateWants) {
                 HasSubstr("<|start|>functions.f to=assistant<|channel|>commentary<|message|>r"));
 }
 
-/// What a function says of itself is a user's text.
+/// A function's description is a user's text.
 TEST(ToolForm, ToolsSpellNoTokens) {
     const testing::ToolModel model = testing::tagged();
     ChatSettings settings;

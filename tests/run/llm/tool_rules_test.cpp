@@ -28,7 +28,7 @@ const std::vector<Tool> kTools = {
                                         "required": ["s"], "additionalProperties": false})"},
     {.name = "now"}};
 
-/// Whether an answer of these tokens may come and end there.
+/// The answers that the rules of a choice of tools allow, token by token.
 class Answers {
 public:
     Answers(const testing::ToolModel& model, const ToolChoice& choice, bool is_thinking = false)

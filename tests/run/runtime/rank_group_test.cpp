@@ -1,4 +1,4 @@
-// What ranks exchange as threads of one process and of several. The processes are threads too, whose
+// Exchanges of ranks that are threads of one process or of several. The processes are threads too, whose
 // exchanges are those of a group of one rank each.
 #include "run/runtime/rank_group.h"
 
@@ -13,12 +13,12 @@
 namespace tessera::runtime {
 namespace {
 
-/// What rank r has at a place of a part.
+/// The byte that a rank has at a place of its part.
 unsigned char content(int64_t rank, int64_t at, int64_t round) {
     return static_cast<unsigned char>(rank * 31 + at * 7 + round * 13);
 }
 
-/// Whether every rank's part is there, for some sizes, one after the other.
+/// True if every rank's part is there, for some sizes, one after the other.
 bool gathers_everything(Communicator& ranks) {
     bool is_right = true;
     int64_t round = 0;
@@ -35,7 +35,7 @@ bool gathers_everything(Communicator& ranks) {
     return is_right && ranks.exchanges() == round;
 }
 
-/// Whether the work is right on every rank: threads of so many processes, whose exchanges are threads too.
+/// True if the work is right on every rank: threads of so many processes, which are threads too.
 template <typename Work>
 bool is_right_on(int64_t processes, int64_t threads, int64_t spins, const Work& work) {
     RankGroup between(processes, spins);

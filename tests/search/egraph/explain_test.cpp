@@ -28,12 +28,12 @@ Tree tree(const EGraph& graph, TermId term) {
     return result;
 }
 
-/// Whether the rule turns exactly this tree into exactly that one, told by an e-graph of its own.
 TermId add(EGraph& graph, const Tree& t) {
     std::vector<TermId> children;
     for (const Tree& child : t.children) children.push_back(add(graph, child));
     return graph.add(t.op.starts_with('%') ? leaf(t.op.substr(1)) : op(t.op), std::move(children));
 }
+/// True if the rule turns exactly this tree into exactly that one, told by an e-graph of its own.
 bool rewrites(const Rule& rule, const Tree& before, const Tree& after) {
     EGraph graph;
     const TermId whole = add(graph, before);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kFew = 16, kMany = 48;
 
-/// What the search of kernels does for a program.
+/// The work of the search of kernels for a program.
 struct Work {
     int64_t structures = 0, priced = 0, lowered = 0, left_apart = 0;
     bool is_exhausted = true;

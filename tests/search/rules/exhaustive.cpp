@@ -44,7 +44,7 @@ private:
         return true;
     }
 
-    /// Whether the class is reached from `from` through chosen nodes.
+    /// True if the class is reached from `from` through chosen nodes.
     bool reaches(int from, int e_class) const {
         if (from == e_class) return true;
         const int node = chosen_[static_cast<size_t>(from)];

@@ -92,7 +92,7 @@ private:
     std::vector<size_t> positive_;
 };
 
-/// What the format says, read once more, without a line of the module.
+/// A second implementation of the format, without a line of the module.
 inline std::optional<long double> plain_cost(const Problem& problem, const Assignment& values) {
     const auto number = [&](const Operand& operand) {
         const auto* variable = std::get_if<VariableIndex>(&operand);

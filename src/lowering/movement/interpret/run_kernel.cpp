@@ -199,7 +199,7 @@ void KernelRun::value_of(const ApplyCode& code, bool has_lanes, double* out) {
         if (code.function == Function::kSelect && number > 0) {
             for (int64_t l = 0; l < count; ++l)
                 selected[l] = (arguments[0][l] != 0) == (number == 1) && (!used || used[l] != 0) ? 1 : 0;
-            // What no lane selects is not even computed.
+            // An argument that no lane selects is not even computed.
             if (std::all_of(selected, selected + count, [](double is) { return is == 0; })) {
                 std::fill(arguments[number], arguments[number] + count, 0.0);
                 ++number;
@@ -303,7 +303,7 @@ void KernelRun::run(const AccumulateCode& fold) {
     double values[kWidth], conditions[kWidth];
     if (!fold.condition.empty()) {
         widened(fold.condition.front(), conditions, count);
-        // What no lane folds is not even computed.
+        // A value that no lane folds is not even computed.
         if (std::all_of(conditions, conditions + count, [](double holds) { return holds == 0; })) return;
         used_ = conditions;
     }

@@ -44,7 +44,7 @@ private:
     int64_t index(const IndexCode& code);
     void check_bounds(const Variable& variable, int64_t value);
 
-    /// Whether [first, last] are elements of the buffer.
+    /// True if [first, last] are elements of the buffer.
     bool is_inside(const StorageRun& storage, int64_t first, int64_t last, int64_t stride);
     void note_read(const StorageRun& storage, int64_t element);
     void note_write(const StorageRun& storage, int64_t element);

@@ -93,7 +93,7 @@ def write(name, tokenizer, add_special):
     path = folder / "tokenizer.json"
     tokenizer.save(str(path))
     document = json.loads(path.read_text())
-    # What training on single bytes adds without need: byte tokens are not to be found in the text.
+    # Training on single bytes adds byte tokens, which must not be found in the text.
     document["added_tokens"] = [t for t in document["added_tokens"] if not t["content"].startswith("<0x")]
     path.write_text(json.dumps(document, ensure_ascii=False, indent=None, separators=(",", ":")) + "\n")
     write_cases(folder, Tokenizer.from_file(str(path)), add_special)
