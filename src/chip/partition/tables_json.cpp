@@ -12,8 +12,7 @@ namespace tessera::partition {
 std::string tables_json(const ChipTables& tables, const chip::ChipDescription& chip,
                         const std::string& where) {
     if (chip.chip.is_grid())
-        throw Error(where, "topology",
-                    "is a grid, and tables have one rate for the link into each core",
+        throw Error(where, "topology", "is a grid, and tables have one rate for the link into each core",
                     "plan it with `tessera chip plan`, or take an all-to-all network");
     const auto per_second = [&](double rate) { return std::llround(rate * chip.chip.clock_hz); };
     nlohmann::ordered_json operators = nlohmann::ordered_json::array(), sequence = operators;
