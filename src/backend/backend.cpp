@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include <fmt/format.h>
-
 #include "backend/cpp/emit.h"
 #include "backend/scalar_c/emit.h"
+#include "support/alternatives.h"
 
 namespace tessera::backend {
 namespace {
@@ -33,14 +32,9 @@ const Backend& default_backend() {
 }
 
 std::string backend_names() {
-    std::string names;
-    for (const Backend& each : kBackends)
-        names += fmt::format("{}{}",
-                             names.empty()                ? ""
-                             : &each == &kBackends.back() ? " or "
-                                                          : ", ",
-                             each.name);
-    return names;
+    std::vector<std::string_view> names;
+    for (const Backend& each : kBackends) names.push_back(each.name);
+    return alternatives(names);
 }
 
 const Backend* find_backend(std::string_view name) {

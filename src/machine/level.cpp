@@ -2,8 +2,7 @@
 
 #include <array>
 
-#include <fmt/format.h>
-
+#include "support/alternatives.h"
 #include "support/error.h"
 
 namespace tessera::machine {
@@ -31,8 +30,7 @@ std::optional<LinkTopology> find_topology(std::string_view name) {
 }
 
 std::string topology_names() {
-    return fmt::format("{} or {}", fmt::join(kTopologies.begin(), kTopologies.end() - 1, ", "),
-                       kTopologies.back());
+    return alternatives({kTopologies.begin(), kTopologies.end()});
 }
 
 size_t attached_count(const Modules& modules, const std::vector<int64_t>& shape) {
