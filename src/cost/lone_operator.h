@@ -24,6 +24,12 @@ struct LonePrice {
     std::string why_infinite;       ///< empty where there is a time
 };
 
+/// One way to compute an operator, with its price.
+struct PricedChoice {
+    plan::Leaf leaf;
+    LonePrice price;
+};
+
 /// The price of an operator of the block by this micro-kernel.
 LonePrice lone_price(PricedBlock& block, const plan::Leaf& leaf);
 

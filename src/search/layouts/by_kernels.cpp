@@ -9,15 +9,10 @@
 namespace tessera::layouts {
 namespace {
 
-struct TimedLeaf {
-    plan::Leaf leaf;
-    cost::LonePrice price;
-};
-
 /// In the order of default planning: the time of `loops` for a product, which adds one number after the
 /// other, is less certain than the times of its micro-kernels.
-bool is_before(const TimedLeaf& a, const TimedLeaf& b) {
-    const auto rank = [](const TimedLeaf& timed) {
+bool is_before(const cost::PricedChoice& a, const cost::PricedChoice& b) {
+    const auto rank = [](const cost::PricedChoice& timed) {
         return std::tuple(!timed.price.why_infinite.empty(), timed.leaf.kernel->is_plain,
                           timed.price.seconds);
     };
@@ -26,7 +21,7 @@ bool is_before(const TimedLeaf& a, const TimedLeaf& b) {
 
 /// The first micro-kernel with a time under which a kernel lowers.
 FormCost cheapest(cost::LoneOperator& alone, const planner::PlannerOptions& options) {
-    std::vector<TimedLeaf> timed;
+    std::vector<cost::PricedChoice> timed;
     for (const plan::Leaf& leaf : planner::leaf_candidates(alone.node(), alone.specialisation(), options))
         timed.push_back({leaf, alone.by(leaf)});
     std::stable_sort(timed.begin(), timed.end(), is_before);

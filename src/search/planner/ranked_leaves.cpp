@@ -8,11 +8,6 @@
 namespace tessera::planner {
 namespace {
 
-struct TimedLeaf {
-    plan::Leaf leaf;
-    cost::LonePrice price;
-};
-
 // The factor by which a repeated measurement may differ.
 constexpr double kNoise = 1.03;
 
@@ -54,11 +49,12 @@ bool dominates(const cost::LonePrice& a, const cost::LonePrice& b) {
 }
 
 /// Appends candidates of about the same time in all: again and again the first that no other one dominates.
-void append_by_preference(std::vector<TimedLeaf> alike, std::vector<plan::Leaf>& out) {
+void append_by_preference(std::vector<cost::PricedChoice> alike, std::vector<plan::Leaf>& out) {
     while (!alike.empty()) {
-        auto next = std::find_if(alike.begin(), alike.end(), [&](const TimedLeaf& timed) {
-            return std::none_of(alike.begin(), alike.end(),
-                                [&](const TimedLeaf& other) { return dominates(other.price, timed.price); });
+        auto next = std::find_if(alike.begin(), alike.end(), [&](const cost::PricedChoice& timed) {
+            return std::none_of(alike.begin(), alike.end(), [&](const cost::PricedChoice& other) {
+                return dominates(other.price, timed.price);
+            });
         });
         if (next == alike.end()) next = alike.begin();
         out.push_back(std::move(next->leaf));
@@ -73,19 +69,20 @@ std::vector<plan::Leaf> ranked_leaves(cost::PricedBlock& block, const Graph& gra
                                       const PlannerOptions& options) {
     const bool is_packed = has_packed_values(graph, node, specialisation);
     if (!options.costs->is_measured() && !is_packed) return leaf_candidates(node, specialisation, options);
-    std::vector<TimedLeaf> candidates;
+    std::vector<cost::PricedChoice> candidates;
     for (plan::Leaf& leaf : leaf_candidates(node, specialisation, options)) {
         cost::LonePrice price = cost::lone_price(block, leaf);
         candidates.push_back({std::move(leaf), std::move(price)});
     }
     const auto unranked =
         std::stable_partition(candidates.begin(), candidates.end(),
-                              [](const TimedLeaf& timed) { return !timed.leaf.kernel->is_plain; });
+                              [](const cost::PricedChoice& timed) { return !timed.leaf.kernel->is_plain; });
     if (is_packed)
-        std::stable_sort(unranked, candidates.end(), [](const TimedLeaf& a, const TimedLeaf& b) {
-            return a.price.why_infinite.empty() &&
-                   (!b.price.why_infinite.empty() || a.price.seconds < b.price.seconds);
-        });
+        std::stable_sort(unranked, candidates.end(),
+                         [](const cost::PricedChoice& a, const cost::PricedChoice& b) {
+                             return a.price.why_infinite.empty() &&
+                                    (!b.price.why_infinite.empty() || a.price.seconds < b.price.seconds);
+                         });
     const auto count = static_cast<size_t>(unranked - candidates.begin());
     const auto seconds = [&](size_t i) {
         return candidates[i].price.why_infinite.empty() ? candidates[i].price.seconds
@@ -97,7 +94,7 @@ std::vector<plan::Leaf> ranked_leaves(cost::PricedBlock& block, const Graph& gra
         double least = std::numeric_limits<double>::infinity();
         for (size_t i = 0; i < count; ++i)
             if (!is_taken[i]) least = std::min(least, seconds(i));
-        std::vector<TimedLeaf> alike;
+        std::vector<cost::PricedChoice> alike;
         for (size_t i = 0; i < count; ++i) {
             if (is_taken[i] || seconds(i) > kNoise * least) continue;
             is_taken[i] = true;
