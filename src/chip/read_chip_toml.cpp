@@ -16,7 +16,6 @@ using machine::Level;
 constexpr int64_t kMostChipCores = 65'536;
 constexpr int64_t kMostChips = 65'536;
 constexpr int64_t kMostSramBytes = int64_t{1} << 40;
-constexpr size_t kMostModules = 4096;
 constexpr double kMostPerCycle = 1e18;
 constexpr double kMostCyclesOfLatency = 1e9;
 
@@ -49,8 +48,6 @@ public:
             chip.columns = static_cast<int32_t>(shape.back());
         }
         for (const machine::Modules& modules : this->chip().modules) add_controllers(modules, chip);
-        if (chip.hbm.size() > kMostModules)
-            refuse_level(this->chip(), fmt::format("has more than {} modules in all", kMostModules));
         // Device programs name the units by their kinds.
         for (const machine::UnitKind kind :
              {machine::UnitKind::kMatrix, machine::UnitKind::kVector, machine::UnitKind::kScalar})
@@ -152,7 +149,7 @@ private:
                             : result.is_grid() ? result.link_bytes_per_cycle
                                                : bytes;
         const auto of_each = static_cast<ptrdiff_t>(ports.size() / static_cast<size_t>(modules.count));
-        for (int64_t m = 0; m < modules.count && result.hbm.size() <= kMostModules; ++m) {
+        for (int64_t m = 0; m < modules.count; ++m) {
             const auto first = ports.begin() + static_cast<ptrdiff_t>(m) * of_each;
             result.hbm.push_back({.bytes_per_cycle = bytes,
                                   .port_bytes_per_cycle = port,

@@ -12,6 +12,7 @@ namespace {
 constexpr double kLeastPerSecond = 1, kMostPerSecond = 1e21;
 constexpr double kLeastPerCycle = 1e-3, kMostPerCycle = 1e9;
 constexpr double kMostSecondsOfLatency = 1, kMostCyclesOfLatency = 1e9;
+constexpr int64_t kMostModules = 4096;  // of a level
 constexpr size_t kMostAxes = 8;
 
 /// Which of two spellings the table has; none without either.
@@ -128,10 +129,15 @@ Links read_links(TomlFields& fields, std::string_view quantity, int64_t count, c
     return links;
 }
 
-Modules read_modules(TomlFields& fields, std::string_view count_key, const Level& inside,
-                     const Clock& clock) {
+void add_modules(TomlFields& fields, std::string_view count_key, const Level& inside, const Clock& clock,
+                 Level& level) {
     Modules modules;
     if (fields.has(count_key)) modules.count = fields.integer(count_key, 1, kMostModules);
+    int64_t all = modules.count;
+    for (const Modules& before : level.modules) all += before.count;
+    if (all > kMostModules)
+        fields.refuse(count_key,
+                      fmt::format("makes {} modules in all, expected at most {}", all, kMostModules));
     modules.bytes = required_rate(fields, "bytes", clock);
     modules.port_bytes = read_rate(fields, "port_bytes", clock);
     modules.latency = required_latency(fields, clock);
@@ -152,7 +158,7 @@ Modules read_modules(TomlFields& fields, std::string_view count_key, const Level
                     "leave it out");
     }
     check_ports(fields, modules, inside.links.value_or(Links{}), ports, clock.value_or(1));
-    return modules;
+    level.modules.push_back(std::move(modules));
 }
 
 }  // namespace tessera::machine

@@ -9,7 +9,6 @@
 /// Parts of a level, which the formats of descriptions have in common.
 namespace tessera::machine {
 
-constexpr int64_t kMostModules = 4096;                ///< of a level
 constexpr int64_t kMostInstances = int64_t{1} << 20;  ///< of a level within one of the level around it
 
 /// The clock of the description; none where it states none, and no quantity may be by the cycle.
@@ -28,7 +27,8 @@ Latency required_latency(TomlFields& fields, const Clock& clock);
 /// `topology`, `shape` of a grid of `count` instances, the rate of a link, and its latency.
 Links read_links(TomlFields& fields, std::string_view quantity, int64_t count, const Clock& clock);
 
-/// Modules, `count_key` of them, and their ports on the level inside.
-Modules read_modules(TomlFields& fields, std::string_view count_key, const Level& inside, const Clock& clock);
+/// Appends modules to those of `level`: `count_key` of them, and their ports on the level inside.
+void add_modules(TomlFields& fields, std::string_view count_key, const Level& inside, const Clock& clock,
+                 Level& level);
 
 }  // namespace tessera::machine

@@ -108,7 +108,7 @@ Description read_older_chip(TomlFields file) {
     Level core = read_older_core(file, cores, clock_hz);
     Level chip{.name = "chip"};
     for (TomlFields& each : file.tables("hbm")) {
-        chip.modules.push_back(read_modules(each, "modules", core, clock_hz));
+        add_modules(each, "modules", core, clock_hz, chip);
         each.finish();
     }
     if (file.has("pod")) read_older_pod(file.table("pod"), chip, clock_hz);

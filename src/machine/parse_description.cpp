@@ -73,13 +73,9 @@ std::vector<Level> read_levels(TomlFields& file, bool is_of_cpu, const Clock& cl
         if (tables[i].has("module")) {
             if (is_innermost)
                 tables[i].refuse("module", "is set, and no level inside has links to its ports");
-            int64_t modules = 0;
             for (TomlFields& module : tables[i].tables("module")) {
-                if (modules >= kMostModules)
-                    module.refuse("count", fmt::format("is of one more than {} modules", kMostModules));
-                levels[i].modules.push_back(read_modules(module, "count", levels[i + 1], clock));
+                add_modules(module, "count", levels[i + 1], clock, levels[i]);
                 module.finish();
-                modules += levels[i].modules.back().count;
             }
         }
         if (levels[i].shared_by_cores == inside[i]) levels[i].shared_by_cores.reset();

@@ -190,6 +190,37 @@ const Fault kFaults[] = {
 INSTANTIATE_TEST_SUITE_P(Each, BadDescription, ::testing::ValuesIn(kFaults),
                          [](const auto& param) { return std::string(param.param.name); });
 
+TEST(DescriptionText, TheModulesOfALevelAreBoundedTogether) {
+    const auto read = [](int64_t second) {
+        return parse_description(fmt::format(R"(name = "switch"
+[[level]]
+name = "chip"
+count = 1
+[[level.module]]
+count = 4095
+bytes_per_second = 1
+latency_seconds = 0
+[[level.module]]
+count = {}
+bytes_per_second = 1
+latency_seconds = 0
+[[level]]
+name = "core"
+count = 2
+[[unit]]
+name = "vector"
+kind = "vector"
+operations_per_second = 1
+)",
+                                             second),
+                                 "s.toml");
+    };
+    EXPECT_EQ(read(1).levels.front().modules.size(), 2u);
+    EXPECT_THAT([&] { (void)read(2); },
+                ::testing::ThrowsMessage<Error>(
+                    HasSubstr("s.toml:10: `count`: makes 4097 modules in all, expected at most 4096")));
+}
+
 TEST(DescriptionText, SaysWhatACompilationLacks) {
     for (const char* file : {"machines/clusters/nodes.toml", "machines/chips/small-16.toml"}) {
         try {
