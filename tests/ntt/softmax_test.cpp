@@ -116,6 +116,24 @@ TEST(Softmax, MaskedValuesNeedNotBeFinite) {
     check_masked<ContractTile{.lanes = kRegisterLanes, .rows = 4, .groups = 2, .dot = true}, bf16>();
 }
 
+// The cache is longer than the text, and later tokens than a row's own are masked: neither costs anything.
+TEST(Softmax, ValuesBehindTheLastExecutedPositionAreNotRead) {
+    static constexpr ContractTile kTile{.lanes = 8, .rows = 2, .groups = 1};
+    constexpr int64_t kRows = 3, kDepth = 8, kExecuted = 16, kPositions = 61;
+    const AtPageEnd<float> values(std::vector<float>(kExecuted * kDepth, 0.5f));
+    std::vector<float> scores(kRows * kPositions, -kInf);
+    for (int64_t i = 0; i < kRows; ++i)
+        for (int64_t s = 0; s < kExecuted - 3 + i; ++s) scores[static_cast<size_t>(i * kPositions + s)] = 0;
+    Buffers<8, int64_t> b(kRows, kDepth, kDepth);
+    softmax_init<8>(kRows, kDepth, b.state);
+    softmax_step<kTile>(kRows, kPositions, kDepth, scores.data(), kPositions,
+                        lanes(values.data(), Int<8>{}, kDepth), b.state);
+    for (int64_t i = 0; i < kRows; ++i) {
+        EXPECT_EQ(b.sum[i], static_cast<float>(kExecuted - 3 + i));
+        EXPECT_EQ(b.value[i * kDepth], 0.5f * static_cast<float>(kExecuted - 3 + i));
+    }
+}
+
 TEST(Softmax, PartsMergeInEitherOrder) {
     static constexpr ContractTile kTile{.lanes = 8, .rows = 4, .groups = 2};
     for (const int64_t cut : {0, 1, 20, 49, 50}) {

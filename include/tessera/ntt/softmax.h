@@ -84,16 +84,19 @@ inline bool softmax_maxima(R rows, S s_extent, const float* scores, int64_t stri
                            float* scale, float* origin) {
     using V = Vector<float, L>;
     constexpr float kMasked = -__builtin_inff();
+    const auto smaller = [](const V& a, const V& b) {
+        return map<V>([](auto x, auto y) { return native::min_or_second(x, y); }, a, b);
+    };
     V least = broadcast<V>(0.0f);
     for (int64_t i = 0; i < rows; ++i) {
-        V largest = broadcast<V>(kMasked);
+        // Of each row by itself, so that rows do not wait for each other.
+        V largest = broadcast<V>(kMasked), least_of_row = broadcast<V>(0.0f);
         for_groups<L>(s_extent, [&](int64_t s, auto count) {
             const V score = load_group<V>(scores + i * stride + s, count, kMasked);
             largest = max(largest, score);
-            least = fold_group(
-                count, map<V>([](auto x, auto y) { return native::min_or_second(x, y); }, score, least),
-                least);
+            least_of_row = fold_group(count, smaller(score, least_of_row), least_of_row);
         });
+        least = smaller(least_of_row, least);
         const float old_maximum = maximum[i];
         maximum[i] = max(fold_max(largest), old_maximum);
         origin[i] = finite_maximum(maximum[i]);
@@ -129,24 +132,46 @@ inline void softmax_weights(R rows, S s_extent, float* scores, int64_t stride, f
     }
 }
 
-/// True if all values V[s, d] are finite. 0 times any other is NaN.
-template <int L, Extent S, Extent D, class Values>
-[[gnu::noinline]] bool are_finite(S s_extent, D d_extent, Values values) {
+/// True if one of the rows has the score -inf among `count` positions.
+template <class V, Extent R, Extent Count>
+[[gnu::always_inline]] inline bool is_any_masked(R rows, const float* scores, int64_t stride, Count count) {
+    const V masked = broadcast<V>(-__builtin_inff());
+    for (int64_t i = 0; i < rows; ++i)
+        if (any(load_group<V>(scores + i * stride, count) == masked)) return true;
+    return false;
+}
+
+/// The number of positions before those at the end that have the score -inf in all rows, in whole groups of
+/// lanes.
+template <int L, Extent R>
+[[gnu::noinline]] int64_t executed_positions(R rows, int64_t positions, const float* scores, int64_t stride) {
     using V = Vector<float, L>;
-    constexpr int64_t kSums = 4;  // independent ones
-    V sums[kSums];
-    for (V& sum : sums) sum = broadcast<V>(0.0f);
-    for_groups<L>(d_extent, [&](int64_t d, auto count) {
-        const auto add = [&](V& sum, int64_t s) {
-            sum = fma(values.template load<V>(d / L, s, count), broadcast<V>(0.0f), sum);
-        };
-        int64_t s = 0;
-        for (; s + kSums <= s_extent; s += kSums)
-            for (int64_t j = 0; j < kSums; ++j) add(sums[j], s + j);
-        for (; s < s_extent; ++s) add(sums[0], s);
+    constexpr float kMasked = -__builtin_inff();
+    const V masked = broadcast<V>(kMasked);
+    for (int64_t end = positions; end > 0; end = (end - 1) / L * L) {
+        const int64_t begin = (end - 1) / L * L;
+        // Later rows execute more positions where an order is kept.
+        for (int64_t i = rows - 1; i >= 0; --i)
+            if (any(load_group<V>(scores + i * stride + begin, end - begin, kMasked) != masked)) return end;
+    }
+    return 0;
+}
+
+/// True if all values V[s, d] are finite at positions near those with the score -inf. 0 times any other value
+/// is NaN.
+template <int L, Extent R, Extent S, Extent D, class Values>
+[[gnu::noinline]] bool are_masked_finite(R rows, S s_extent, D d_extent, const float* scores, int64_t stride,
+                                         Values values) {
+    using V = Vector<float, L>;
+    V sum = broadcast<V>(0.0f);
+    for_groups<L>(s_extent, [&](int64_t s, auto positions) {
+        if (!is_any_masked<V>(rows, scores + s, stride, positions)) return;
+        for_groups<L>(d_extent, [&](int64_t d, auto count) {
+            for (int64_t j = 0; j < positions; ++j)
+                sum = fma(values.template load<V>(d / L, s + j, count), broadcast<V>(0.0f), sum);
+        });
     });
-    const V zero = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-    return all(zero == zero);
+    return all(sum == sum);
 }
 
 /// Does the work of softmax_weights and the product with the values where 0 times a value would not be 0:
@@ -178,11 +203,12 @@ template <int L, SoftmaxWeights Weights, Extent R, Extent S, Extent D, class Val
     }
 }
 
-/// Turns the scores of all rows into weights, some rows after the other, and calls add(rows, weights, value,
-/// scale) for each part: the number of rows, their weights as an A, their rows of A in the state, and the
-/// factors by which these have to be scaled before the weighted values are added. The scales wait on the
-/// stack; only a large or unknown number of rows is cut, at `MostRows`. If a score is -inf and a value is not
-/// finite, these are added here.
+/// Turns the scores of all rows into weights, some rows after the other, and calls add(rows, positions,
+/// weights, value, scale) for each part: the number of rows, that of the positions, without those at the end
+/// that no row executes if it is only known in a run, their weights as an A, their rows of A in the state, and
+/// the factors by which these have to be scaled before the weighted values are added. The scales wait on the
+/// stack; only a large or unknown number of rows is cut, at `MostRows`. If the value of a score of -inf is not
+/// finite, the values are added here.
 template <int L, SoftmaxWeights Weights, int64_t MostRows, Extent I, Extent S, Extent D, Extent SP,
           class Values, class SI, class SG, class F>
 [[gnu::always_inline]] inline void for_weights(I i_extent, S s_extent, D d_extent, float* scores,
@@ -207,12 +233,20 @@ template <int L, SoftmaxWeights Weights, int64_t MostRows, Extent I, Extent S, E
         value.data += first * value.stride_m;
         const bool is_masked =
             softmax_maxima<L>(rows_here, s_extent, tile, stride, state.maximum + first, scale, origin);
-        if (is_masked && !are_finite<L>(s_extent, d_extent, values)) {
-            add_executed<L, Weights>(rows_here, s_extent, d_extent, tile, stride, state.sum + first, scale,
+        const auto positions = [&] {
+            if constexpr (kIsStatic<S>) {
+                return s_extent;
+            } else {
+                return is_masked ? executed_positions<L>(rows_here, s_extent, tile, stride)
+                                 : int64_t{s_extent};
+            }
+        }();
+        if (is_masked && !are_masked_finite<L>(rows_here, positions, d_extent, tile, stride, values)) {
+            add_executed<L, Weights>(rows_here, positions, d_extent, tile, stride, state.sum + first, scale,
                                      origin, values, value);
             continue;
         }
-        softmax_weights<L, Weights>(rows_here, s_extent, tile, stride, state.sum + first, scale, origin);
+        softmax_weights<L, Weights>(rows_here, positions, tile, stride, state.sum + first, scale, origin);
         const auto weights = [&] {
             if constexpr (Weights == SoftmaxWeights::kBF16) {
                 return rows(reinterpret_cast<const bf16*>(tile), stride * Int<2>{}, Int<1>{});
@@ -220,7 +254,7 @@ template <int L, SoftmaxWeights Weights, int64_t MostRows, Extent I, Extent S, E
                 return rows(tile, stride, Int<1>{});
             }
         }();
-        add(rows_here, weights, value, scale);
+        add(rows_here, positions, weights, value, scale);
     }
 }
 
@@ -257,10 +291,12 @@ inline void softmax_step(I i_extent, S s_extent, D d_extent, float* scores, SP s
     // Rows are cut at a multiple of the register block.
     detail::for_weights<Tile.lanes, kWeights, ceil_div(64, Tile.rows) * Tile.rows>(
         i_extent, s_extent, d_extent, scores, stride_score, values,
-        state, [&](auto rows, auto weights, auto value, const float* scale) __attribute__((always_inline)) {
-            contract<detail::accumulating(Tile)>(rows, d_extent, s_extent, weights, values,
-                                                 detail::Rescaled<decltype(value)>{value, scale});
-        });
+        state,
+        [&](auto rows, auto positions, auto weights, auto value, const float* scale)
+            __attribute__((always_inline)) {
+                contract<detail::accumulating(Tile)>(rows, d_extent, positions, weights, values,
+                                                     detail::Rescaled<decltype(value)>{value, scale});
+            });
 }
 
 /// into = into + from in the monoid: joins the results of two workers for different parts of the cache, for

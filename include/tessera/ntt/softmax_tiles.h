@@ -19,14 +19,14 @@ inline void softmax_step_tiles(I i_extent, S s_extent, D d_extent, float* scores
     using V = Vector<float, Tile.lanes>;
     detail::for_weights<Tile.lanes, detail::SoftmaxWeights::kBF16, kSoftmaxTilesRows>(
         i_extent, s_extent, d_extent, scores, stride_score, values, state,
-        [&](auto rows, auto weights, auto value, const float* scale) {
+        [&](auto rows, auto positions, auto weights, auto value, const float* scale) {
             for (int64_t i = 0; i < rows; ++i) {
                 for_groups<Tile.lanes>(d_extent, [&](int64_t d, auto count) {
                     const int64_t group = d / Tile.lanes;
                     value.finish(i, group, value.template start<V>(i, group, count) * scale[i], count);
                 });
             }
-            contract_tiles<detail::accumulating(Tile), Unit>(rows, d_extent, s_extent, weights, values,
+            contract_tiles<detail::accumulating(Tile), Unit>(rows, d_extent, positions, weights, values,
                                                              value);
         });
 }
