@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cost/linear_model.h"
+#include "cost/typical_blocks.h"
 #include "cost/typical_rates.h"
 #include "ir/facts/work.h"
 #include "lowering/kernels/parameters.h"
@@ -40,24 +41,13 @@ std::vector<double> typical_weights(const machine::Machine& machine) {
     return weights;
 }
 
-/// Peak of the micro-kernel's unit with the factors that it multiplies there; 0 if it was not measured.
-double peak_of(const machine::Machine& machine, const plan::Leaf& leaf, const plan::KernelTypes& types) {
-    const plan::MicroKernel& kernel = *leaf.kernel;
-    const plan::UnitFactors factors =
-        kernel.factors ? kernel.factors(leaf, types) : plan::UnitFactors{"f32", "f32"};
-    double most = 0;
-    for (const machine::ComputeUnit& unit : machine.units) {
-        if (unit.kind == kernel.unit && unit.operands.size() == 3 && unit.operands[0].type == factors.a &&
-            unit.operands[1].type == factors.b)
-            most = std::max(most, machine::peak(unit));
-    }
-    return most / factors.products;
-}
-
 machine::Machine roofs_of(machine::Machine machine) {
     machine.micro_kernels.clear();
     return with_typical_rates(std::move(machine));
 }
+
+/// Of a streaming softmax for each score: its share of the maximum, the difference and the sum, and exp.
+constexpr facts::OperationCount kSoftmaxOfScore{.flops = 3, .special = 1};
 
 /// One pass over so many groups of lanes that are read and written.
 VectorWork one_pass(double groups, const facts::OperationCount& each) {
@@ -110,7 +100,7 @@ CostModel::PricedLeaf::PricedLeaf(const CostModel& model, const Definition& defi
     n_ = plan::iterator_of(definition, leaf, *names.n);
     k_ = names.k ? plan::iterator_of(definition, leaf, *names.k) : -1;
     bits_of_b_ = bits_of_type(types_.at("B"));
-    peak_ = peak_of(model.machine_, leaf, types_);
+    unit_ = unit_of(model.machine_, leaf, types_);
     times_.emplace(model.times_.of_calls(
         {.micro_kernel = std::string(kernel.name), .types = types_, .parameters = leaf.numbers()}));
 }
@@ -150,14 +140,16 @@ LeafCost CostModel::PricedLeaf::product(const std::vector<int64_t>& extents) {
     const double streamed = calls * static_cast<double>(n * k) * bits_of_b_ / 8;
     if (const auto time = (*times_)(m, n, k))
         return {calls * time->near_seconds + passes, time->stall_per_byte, streamed, calls, {}};
-    if (peak_ == 0)
+    if (!unit_)
         return {.why_infinite = fmt::format("the machine has neither a time of {} nor a peak of {} by {}",
                                             leaf_.kernel->name, types_.at("A"), types_.at("B"))};
-    // Only measurements tell how much a lower tile saves (row_blocks.h).
-    const int64_t height = std::max<int64_t>(1, leaf_.number(kernels::parameter::kRowsOfTile));
-    const int64_t filled = (m + height - 1) / height * height;
-    const double operations = 2.0 * static_cast<double>(filled * n) * static_cast<double>(k) * calls;
-    return {operations / peak_ + passes, 0, streamed, calls, {}};
+    if (definition_.monoid == Monoid::kSoftmaxSum)
+        passes += model_.seconds_of(one_pass(rows * static_cast<double>(k) / lanes, kSoftmaxOfScore));
+    double seconds = typical_product_seconds(*unit_, leaf_, m, n, k);
+    // The columns of a call that exceed the first cache come from the second for every group of them.
+    if (const double columns = streamed / calls; columns > static_cast<double>(model_.capacity(0, 1)))
+        seconds = std::max(seconds, columns * model_.seconds_per_byte(model_.near_level(), 1));
+    return {calls * seconds + passes, 0, streamed, calls, {}};
 }
 
 LeafCost CostModel::PricedLeaf::vector_loops(const std::vector<int64_t>& extents) const {

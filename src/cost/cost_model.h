@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cost/kernel_times.h"
+#include "cost/typical_blocks.h"
 #include "cost/vector_work.h"
 #include "ir/definition.h"
 #include "lowering/plan/nest.h"
@@ -27,9 +28,9 @@ struct LeafCost {
 /// such costs tell forms of an operator apart, and are no predictions.
 ///
 /// Products and the streaming softmax cost what the table of micro-kernels says (kernel_times.h); where it
-/// has none of the kind, their operations by the peak of the unit that the micro-kernel is for. `loops` and
-/// `combine` cost the weighted sum of what they do (vector_work.h), by weights that fit the table's times of
-/// `loops` best (linear_model.h); so do the post-expression of a product and the predicate of a softmax,
+/// has none of the kind, what their register blocks take by the peak of the unit (typical_blocks.h). `loops`
+/// and `combine` cost the weighted sum of what they do (vector_work.h), by weights that fit the table's times
+/// of `loops` best (linear_model.h); so do the post-expression of a product and the predicate of a softmax,
 /// which pass over the results and the scores.
 class CostModel {
 public:
@@ -91,7 +92,8 @@ private:
     // For products only: iterators, types, and the times of calls.
     int m_ = -1, n_ = -1, k_ = -1;
     plan::KernelTypes types_;
-    double bits_of_b_ = 0, peak_ = 0;
+    double bits_of_b_ = 0;
+    std::optional<UnitRate> unit_;
     std::optional<KernelTimes::OfCalls> times_;
 };
 

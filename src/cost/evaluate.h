@@ -143,6 +143,8 @@ private:
         int producer = -1;  ///< operator of the block that makes it
         std::vector<std::pair<int, int64_t>> lanes =
             {};  ///< iterators of packed axes, with the lanes of each
+        /// The iterators of its axes, outermost first, if it is row-major and each axis is one of them.
+        std::vector<int> axes = {};
 
         /// Bytes of the largest access, with these extents of the iterators.
         double bytes(std::span<const int64_t> extents) const;
@@ -168,8 +170,8 @@ private:
         plan::Leaf leaf;
         CostModel::PricedLeaf priced;
         std::set<int> streamed;  ///< tensors that a product waits for
-        int n;                   ///< of a product: the iterator of its columns; -1: it is none
-        int64_t columns;         ///< that it computes side by side
+        int m, n;                ///< of a product: the iterators of its rows and columns; -1: none
+        int64_t rows, columns;   ///< that it computes side by side
         std::vector<std::optional<LeafCost>> prices;  ///< by number of extents
     };
     class OfKernel;

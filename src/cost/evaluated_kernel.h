@@ -117,6 +117,11 @@ private:
                     const Definition& definition, double stall, const std::vector<bool>& is_tile,
                     Evaluation& sum) const;
 
+    /// Seconds in which one call of a product reads its panels of columns from the second cache for every
+    /// block of rows, because the rows of a panel share sets of the first one. @pre tabulated
+    double panel_seconds(const lowering::TiledOperator& tiled, const NumberedLeaf& leaf, Extents extents,
+                         const std::vector<bool>& is_tile) const;
+
     /// A product goes over groups of columns outside and over blocks of rows inside: what no column indexes
     /// is read again for every group of them, behind all rows and a panel of the others.
     template <typename Move>

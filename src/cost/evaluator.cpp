@@ -8,6 +8,22 @@
 #include "lowering/tensor_layouts.h"
 
 namespace tessera::cost {
+namespace {
+
+/// See Evaluator::Tensor::axes.
+std::vector<int> axes_of(const Definition& definition, int tensor, const Layout& layout) {
+    const auto all = accesses(definition, tensor);
+    if (all.size() != 1 || !layout.is_row_major()) return {};
+    std::vector<int> axes;
+    for (const ExprPtr& axis : all.front()) {
+        const auto* x = std::get_if<IteratorRef>(&axis->node);
+        if (!x) return {};
+        axes.push_back(x->index);
+    }
+    return axes;
+}
+
+}  // namespace
 
 Evaluator::Evaluator(const lowering::LoweringInput& input, const lowering::BlockLinks& links,
                      std::vector<WeightedSizes> points, const CostModel& model, size_t constants,
@@ -53,6 +69,7 @@ Evaluator::Evaluator(const lowering::LoweringInput& input, const lowering::Block
                     if (const auto* x = std::get_if<IteratorRef>(&access[static_cast<size_t>(axis)]->node))
                         tensor.lanes.emplace_back(x->index, factor);
             }
+            tensor.axes = axes_of(definition, t, op.layouts[static_cast<size_t>(t)]);
             if (const auto made = producers.find(base); made != producers.end())
                 tensor.producer = made->second;
             op.tensors.push_back(std::move(tensor));
@@ -105,13 +122,16 @@ int Evaluator::number_of(int op, const plan::Leaf& leaf) {
     for (const plan::Parameter& parameter : leaf.kernel->parameters)
         if (parameter.is_of_block) like.reset(parameter);
     const Definition& definition = *links_.operators[static_cast<size_t>(op)].node->definition();
-    const plan::Parameter* const n = leaf.kernel->product.n;
+    const plan::Parameter *const m = leaf.kernel->product.m, *const n = leaf.kernel->product.n;
+    const bool is_product = n && leaf.is_given(*n);
     leaves_.push_back({op,
                        families_.emplace(plan::print(like), static_cast<int>(families_.size())).first->second,
                        leaf,
                        model_.priced(definition, leaf, facts.layouts),
                        leaf.kernel->streamed ? leaf.kernel->streamed(definition, leaf) : std::set<int>{},
-                       n && leaf.is_given(*n) ? plan::iterator_of(definition, leaf, *n) : -1,
+                       is_product && m ? plan::iterator_of(definition, leaf, *m) : -1,
+                       is_product ? plan::iterator_of(definition, leaf, *n) : -1,
+                       std::max<int64_t>(1, leaf.number(kernels::parameter::kRows)),
                        std::max<int64_t>(1, leaf.number(kernels::parameter::kLanes) *
                                                 leaf.number(kernels::parameter::kGroups)),
                        {}});

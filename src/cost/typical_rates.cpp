@@ -37,8 +37,16 @@ std::vector<machine::ReadBandwidth> bandwidth(size_t level, const machine::Machi
     return rates;
 }
 
-/// Operations of one instruction: its sums, each over the products along axes that the result lacks.
-double operations(const machine::ComputeUnit& unit) {
+/// A matrix unit takes one row of its result in a cycle (Intel AMX: 16 cycles for 16 rows).
+double instructions_per_cycle(const machine::ComputeUnit& unit) {
+    if (unit.kind != machine::UnitKind::kMatrix || unit.operands.back().lanes.empty())
+        return kVectorsPerCycle;
+    return 1 / static_cast<double>(unit.operands.back().lanes.front().factor);
+}
+
+}  // namespace
+
+double operations_of_instruction(const machine::ComputeUnit& unit) {
     double products = 1;
     std::set<char> axes;
     for (const machine::LaneAxis& lane : unit.operands.back().lanes) {
@@ -49,15 +57,6 @@ double operations(const machine::ComputeUnit& unit) {
         if (!axes.contains(lane.axis)) products *= static_cast<double>(lane.factor);
     return 2 * products;
 }
-
-/// A matrix unit takes one row of its result in a cycle (Intel AMX: 16 cycles for 16 rows).
-double instructions_per_cycle(const machine::ComputeUnit& unit) {
-    if (unit.kind != machine::UnitKind::kMatrix || unit.operands.back().lanes.empty())
-        return kVectorsPerCycle;
-    return 1 / static_cast<double>(unit.operands.back().lanes.front().factor);
-}
-
-}  // namespace
 
 double typical_operations(const VectorWork& work) {
     const auto each = counts(work), operations = counts(kTypicalOperations);
@@ -72,7 +71,8 @@ machine::Machine with_typical_rates(machine::Machine machine) {
             machine.memory[level].read_bandwidth = bandwidth(level, machine);
     for (machine::ComputeUnit& unit : machine.units)
         if (machine::peak(unit) <= 0 && unit.operands.size() == 3)
-            unit.peaks = {{"registers", kCyclesPerSecond * instructions_per_cycle(unit) * operations(unit)}};
+            unit.peaks = {{"registers", kCyclesPerSecond * instructions_per_cycle(unit) *
+                                            operations_of_instruction(unit)}};
     if (machine.barriers.empty()) machine.barriers = {{2, kBarrierSeconds}};
     return machine;
 }

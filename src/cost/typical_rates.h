@@ -26,6 +26,10 @@ double typical_operations(const VectorWork& work);
 /// 2009). Rates that it gives stay.
 machine::Machine with_typical_rates(machine::Machine machine);
 
+/// Operations of one instruction of the unit: its sums, each over the products along axes that the result
+/// lacks.
+double operations_of_instruction(const machine::ComputeUnit& unit);
+
 /// Seconds of one operation of the vector unit for F32. @pre the unit has peaks
 double seconds_of_an_operation(const machine::Machine& machine);
 

@@ -205,10 +205,10 @@ template <int L, SoftmaxWeights Weights, Extent R, Extent S, Extent D, class Val
 
 /// Turns the scores of all rows into weights, some rows after the other, and calls add(rows, positions,
 /// weights, value, scale) for each part: the number of rows, that of the positions, without those at the end
-/// that no row executes if it is only known in a run, their weights as an A, their rows of A in the state, and
-/// the factors by which these have to be scaled before the weighted values are added. The scales wait on the
-/// stack; only a large or unknown number of rows is cut, at `MostRows`. If the value of a score of -inf is not
-/// finite, the values are added here.
+/// that no row executes if it is only known in a run, their weights as an A, their rows of A in the state,
+/// and the factors by which these have to be scaled before the weighted values are added. The scales wait on
+/// the stack; only a large or unknown number of rows is cut, at `MostRows`. If the value of a score of -inf
+/// is not finite, the values are added here.
 template <int L, SoftmaxWeights Weights, int64_t MostRows, Extent I, Extent S, Extent D, Extent SP,
           class Values, class SI, class SG, class F>
 [[gnu::always_inline]] inline void for_weights(I i_extent, S s_extent, D d_extent, float* scores,
@@ -290,8 +290,7 @@ inline void softmax_step(I i_extent, S s_extent, D d_extent, float* scores, SP s
     constexpr auto kWeights = std::same_as<Weight, float> ? kF32 : Tile.dot ? kBF16 : kRounded;
     // Rows are cut at a multiple of the register block.
     detail::for_weights<Tile.lanes, kWeights, ceil_div(64, Tile.rows) * Tile.rows>(
-        i_extent, s_extent, d_extent, scores, stride_score, values,
-        state,
+        i_extent, s_extent, d_extent, scores, stride_score, values, state,
         [&](auto rows, auto positions, auto weights, auto value, const float* scale)
             __attribute__((always_inline)) {
                 contract<detail::accumulating(Tile)>(rows, d_extent, positions, weights, values,

@@ -16,6 +16,10 @@ std::string why_out_of_range(const Parameter& parameter, int64_t value) {
     return {};
 }
 
+bool MicroKernel::has(const Parameter& parameter) const {
+    return std::ranges::any_of(parameters, [&](const Parameter& own) { return own.name == parameter.name; });
+}
+
 const MicroKernel* find_micro_kernel(MicroKernels kernels, std::string_view name) {
     const auto at =
         std::find_if(kernels.begin(), kernels.end(), [&](const MicroKernel* k) { return k->name == name; });

@@ -126,6 +126,9 @@ struct MicroKernel {
     UnitFactors (*factors)(const Leaf& leaf, const KernelTypes& types) = nullptr;
     /// Tensors that stream through it, while it waits for them: B of a product, the values of a softmax.
     std::set<int> (*streamed)(const Definition& definition, const Leaf& leaf) = nullptr;
+
+    /// True if it has a parameter of this name.
+    bool has(const Parameter& parameter) const;
 };
 
 /// All of them, in one order.

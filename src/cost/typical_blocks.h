@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "lowering/plan/leaf.h"
+#include "machine/machine.h"
+
+namespace tessera::cost {
+
+/// A unit as a micro-kernel uses it.
+struct UnitRate {
+    double seconds = 0;   ///< of an instruction
+    double lanes = 1;     ///< of its result
+    double depth = 1;     ///< products that it adds up for each lane
+    double products = 1;  ///< of the unit for each of the operator's
+};
+
+/// The unit of the leaf's micro-kernel with the factors that it multiplies there; nothing if there is none,
+/// or none with a peak.
+std::optional<UnitRate> unit_of(const machine::Machine& machine, const plan::Leaf& leaf,
+                                const plan::KernelTypes& types);
+
+/// Seconds of a product of m rows by n columns that was not measured, by its register blocks.
+///
+/// On a vector unit a whole block multiplies without a pause, as far as is known without measurements: so
+/// micro-kernels are told apart by their units and their blocks alone. A lower block of r rows and c groups
+/// of lanes (columns, with lanes along k), where the extents leave one (row_blocks.h), takes longer for each
+/// multiply-add by the ratio of what bounds both: about the most of r c multiply-adds, of which a core begins
+/// two in a cycle; of the r + c loads of its operands, of which it begins as many; and of the latency of a
+/// sum, four cycles, which `partial_sums` share (Intel since Skylake, AMD since Zen 2, Arm since Neoverse
+/// V1). Besides, the sums of each block are stored, one in a cycle, and nothing hides the last ones.
+///
+/// On a matrix unit every tile is whole: only measurements tell how much a lower one saves.
+double typical_product_seconds(const UnitRate& unit, const plan::Leaf& leaf, int64_t m, int64_t n, int64_t k);
+
+}  // namespace tessera::cost
