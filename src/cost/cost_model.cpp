@@ -138,8 +138,14 @@ LeafCost CostModel::PricedLeaf::product(const std::vector<int64_t>& extents) {
         passes += model_.seconds_of(
             one_pass(rows * static_cast<double>(n) / lanes, facts::count_operations(definition_.post)));
     const double streamed = calls * static_cast<double>(n * k) * bits_of_b_ / 8;
-    if (const auto time = (*times_)(m, n, k))
-        return {calls * time->near_seconds + passes, time->stall_per_byte, streamed, calls, {}};
+    if (const auto time = (*times_)(m, n, k)) {
+        const double seconds = calls * time->near_seconds + passes;
+        return {.near_seconds = seconds,
+                .least_seconds = seconds,
+                .stall_per_byte = time->stall_per_byte,
+                .streamed_bytes = streamed,
+                .calls = calls};
+    }
     if (!unit_)
         return {.why_infinite = fmt::format("the machine has neither a time of {} nor a peak of {} by {}",
                                             leaf_.kernel->name, types_.at("A"), types_.at("B"))};
@@ -149,12 +155,16 @@ LeafCost CostModel::PricedLeaf::product(const std::vector<int64_t>& extents) {
     // The columns of a call that exceed the first cache come from the second for every group of them.
     if (const double columns = streamed / calls; columns > static_cast<double>(model_.capacity(0, 1)))
         seconds = std::max(seconds, columns * model_.seconds_per_byte(model_.near_level(), 1));
-    return {calls * seconds + passes, 0, streamed, calls, {}};
+    return {.near_seconds = calls * seconds + passes,
+            .least_seconds = calls * least_product_seconds(*unit_, leaf_, m, n, k) + passes,
+            .streamed_bytes = streamed,
+            .calls = calls};
 }
 
 LeafCost CostModel::PricedLeaf::vector_loops(const std::vector<int64_t>& extents) const {
-    return {.near_seconds = model_.seconds_of(
-                vector_work(definition_, extents, leaf_, machine::vector_lanes(model_.machine_), layouts_))};
+    const double seconds = model_.seconds_of(
+        vector_work(definition_, extents, leaf_, machine::vector_lanes(model_.machine_), layouts_));
+    return {.near_seconds = seconds, .least_seconds = seconds};
 }
 
 double CostModel::seconds_of(const VectorWork& work) const {

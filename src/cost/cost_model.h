@@ -16,6 +16,7 @@ namespace tessera::cost {
 /// One operator by one micro-kernel on one core, on a part of its iterations.
 struct LeafCost {
     double near_seconds = 0;    ///< with all that it reads in the core's own caches
+    double least_seconds = 0;   ///< no larger than the sum over any parts of these iterations
     double stall_per_byte = 0;  ///< of a product: see ProductTime
     double streamed_bytes = 0;  ///< of B, each element once
     double calls = 0;           ///< of a product: of the micro-kernel

@@ -23,7 +23,11 @@ Evaluation impossible(const lowering::BrokenRule& broken, const lowering::BlockL
 }  // namespace
 
 double Evaluator::seconds_of(const LeafCost& cost) {
-    return cost.near_seconds + cost.calls * kCallSeconds;
+    return cost.near_seconds + seconds_of_calls(cost);
+}
+
+double Evaluator::seconds_of_calls(const LeafCost& cost) {
+    return cost.calls * kCallSeconds;
 }
 
 double Evaluator::barrier_seconds() const {

@@ -183,6 +183,7 @@ private:
     int number_of_extents(int op, const std::vector<int64_t>& extents);
     const LeafCost& price(int leaf, int extents);
     static double seconds_of(const LeafCost& cost);
+    static double seconds_of_calls(const LeafCost& cost);
     Least least_of_whole(int op, std::span<const int> leaves, const std::vector<bool>& is_free);
     /// @param points iterations. @param held those of score and weight of a streaming softmax
     /// @param elements of results that are completed

@@ -114,7 +114,7 @@ Evaluator::Least Evaluator::least_of_whole(int op, std::span<const int> leaves,
         double computing = 0, waiting = 0, seconds = 0;
         for (size_t p = 0; p < points_.size(); ++p) {
             const LeafCost& cost = price(leaf, number_of_extents(op, facts.points[p].extents));
-            const double alone = share * seconds_of(cost);
+            const double alone = share * (cost.least_seconds + seconds_of_calls(cost));
             double near = alone, far = 0;
             for_each_seen(op, p, is_free, [&](int t, double all) {
                 const Tensor& tensor = facts.tensors[static_cast<size_t>(t)];

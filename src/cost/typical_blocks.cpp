@@ -33,31 +33,60 @@ int64_t whole_blocks(int64_t extent, int64_t block) {
     return (extent + block - 1) / block;
 }
 
-/// Instructions of all blocks in whose time they are computed, if the whole ones multiply without a pause.
-double instructions_of_blocks(const UnitRate& unit, const plan::Leaf& leaf, int64_t m, int64_t n, int64_t k) {
-    const bool has_lanes_along_k = leaf.kernel->has(parameter::kColumnsInRegisters);
-    const int64_t lanes = std::max<int64_t>(1, leaf.number(parameter::kLanes));
-    const int64_t groups = has_lanes_along_k ? n : whole_blocks(n, lanes);
-    const double of_step = has_lanes_along_k ? static_cast<double>(lanes) : unit.depth;
-    const double steps = unit.products * std::ceil(static_cast<double>(k) / of_step);
-    const auto sums = static_cast<double>(std::max<int64_t>(1, leaf.number(parameter::kPartialSums)));
-    const RowBlocks along_m{.rows = std::max<int64_t>(1, leaf.number(parameter::kRows))};
-    const RowBlocks along_n{
-        .rows = std::max<int64_t>(
-            1, leaf.number(has_lanes_along_k ? parameter::kColumnsInRegisters : parameter::kGroups))};
-    const auto step_of = [&](double r, double c) { return together(r * c, r + c, kLatency / sums); };
-    const auto whole_rows = static_cast<double>(along_m.rows),
-               whole_columns = static_cast<double>(along_n.rows);
-    const double pauses = step_of(whole_rows, whole_columns) / (whole_rows * whole_columns);
-    double all = 0;
-    for (const auto& [rows, row_blocks] : along_m.cut(m))
-        for (const auto& [columns, column_blocks] : along_n.cut(groups)) {
-            const auto r = static_cast<double>(rows), c = static_cast<double>(columns);
-            const double step = step_of(r, c) / pauses;
-            const double end = kEnd + r * c * (has_lanes_along_k ? kFoldLanes : kStore);
-            all += static_cast<double>(row_blocks * column_blocks) * (steps * step + end);
-        }
-    return all * std::max(1.0, static_cast<double>(lanes) / unit.lanes);
+/// The register blocks of a leaf on a vector unit. Times are in instructions.
+class VectorBlocks {
+public:
+    VectorBlocks(const UnitRate& unit, const plan::Leaf& leaf)
+        : has_lanes_along_k_(leaf.kernel->has(parameter::kColumnsInRegisters)),
+          lanes_(std::max<int64_t>(1, leaf.number(parameter::kLanes))),
+          of_step_(has_lanes_along_k_ ? static_cast<double>(lanes_) : unit.depth),
+          of_product_(unit.products * std::max(1.0, static_cast<double>(lanes_) / unit.lanes)),
+          sums_(static_cast<double>(std::max<int64_t>(1, leaf.number(parameter::kPartialSums)))),
+          along_m_{.rows = std::max<int64_t>(1, leaf.number(parameter::kRows))},
+          along_n_{.rows =
+                       std::max<int64_t>(1, leaf.number(has_lanes_along_k_ ? parameter::kColumnsInRegisters
+                                                                           : parameter::kGroups))} {}
+
+    /// Of all blocks, if the whole ones multiply without a pause.
+    double all(int64_t m, int64_t n, int64_t k) const {
+        const int64_t groups = has_lanes_along_k_ ? n : whole_blocks(n, lanes_);
+        const double steps = std::ceil(static_cast<double>(k) / of_step_);
+        double sum = 0;
+        for (const auto& [rows, row_blocks] : along_m_.cut(m))
+            for (const auto& [columns, column_blocks] : along_n_.cut(groups))
+                sum += static_cast<double>(row_blocks * column_blocks) *
+                       one(steps, static_cast<double>(rows), static_cast<double>(columns));
+        return sum;
+    }
+
+    /// As if parts of whole blocks covered all.
+    double least(int64_t m, int64_t n, int64_t k) const {
+        const auto rows = static_cast<double>(along_m_.rows), columns = static_cast<double>(along_n_.rows);
+        const double groups = static_cast<double>(n) / (has_lanes_along_k_ ? 1 : static_cast<double>(lanes_));
+        const double blocks = static_cast<double>(m) / rows * groups / columns;
+        return blocks * one(static_cast<double>(k) / of_step_, rows, columns);
+    }
+
+private:
+    double of_a_step(double r, double c) const { return together(r * c, r + c, kLatency / sums_); }
+
+    double one(double steps, double r, double c) const {
+        const auto rows = static_cast<double>(along_m_.rows), columns = static_cast<double>(along_n_.rows);
+        const double pauses = of_a_step(rows, columns) / (rows * columns);
+        const double end = kEnd + r * c * (has_lanes_along_k_ ? kFoldLanes : kStore);
+        return of_product_ * steps * of_a_step(r, c) / pauses + end;
+    }
+
+    const bool has_lanes_along_k_;
+    const int64_t lanes_;
+    const double of_step_;     ///< k that an instruction takes
+    const double of_product_;  ///< instructions for each that the operator needs
+    const double sums_;
+    const RowBlocks along_m_, along_n_;
+};
+
+double seconds_of_tiles(const UnitRate& unit, double rows, double columns, double k) {
+    return unit.seconds * unit.products * rows * columns * k / (unit.lanes * unit.depth);
 }
 
 }  // namespace
@@ -86,11 +115,16 @@ std::optional<UnitRate> unit_of(const machine::Machine& machine, const plan::Lea
 double typical_product_seconds(const UnitRate& unit, const plan::Leaf& leaf, int64_t m, int64_t n,
                                int64_t k) {
     if (leaf.kernel->unit != machine::UnitKind::kMatrix)
-        return unit.seconds * instructions_of_blocks(unit, leaf, m, n, k);
+        return unit.seconds * VectorBlocks(unit, leaf).all(m, n, k);
     const int64_t height = std::max<int64_t>(1, leaf.number(parameter::kRowsOfTile));
-    const double products =
-        unit.products * static_cast<double>(whole_blocks(m, height) * height * n) * static_cast<double>(k);
-    return unit.seconds * products / (unit.lanes * unit.depth);
+    return seconds_of_tiles(unit, static_cast<double>(whole_blocks(m, height) * height),
+                            static_cast<double>(n), static_cast<double>(k));
+}
+
+double least_product_seconds(const UnitRate& unit, const plan::Leaf& leaf, int64_t m, int64_t n, int64_t k) {
+    if (leaf.kernel->unit != machine::UnitKind::kMatrix)
+        return unit.seconds * VectorBlocks(unit, leaf).least(m, n, k);
+    return seconds_of_tiles(unit, static_cast<double>(m), static_cast<double>(n), static_cast<double>(k));
 }
 
 }  // namespace tessera::cost

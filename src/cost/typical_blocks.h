@@ -34,4 +34,8 @@ std::optional<UnitRate> unit_of(const machine::Machine& machine, const plan::Lea
 /// On a matrix unit every tile is whole: only measurements tell how much a lower one saves.
 double typical_product_seconds(const UnitRate& unit, const plan::Leaf& leaf, int64_t m, int64_t n, int64_t k);
 
+/// No larger than the sum of these seconds over parts into which m, n and k are cut: as if whole blocks
+/// covered everything.
+double least_product_seconds(const UnitRate& unit, const plan::Leaf& leaf, int64_t m, int64_t n, int64_t k);
+
 }  // namespace tessera::cost

@@ -1,6 +1,9 @@
 // Times of register blocks by hand, on a unit of 16 lanes: 100 GFLOP/s are 0.32 ns for an instruction.
 #include "cost/typical_blocks.h"
 
+#include <algorithm>
+#include <random>
+
 #include <gtest/gtest.h>
 
 #include "cost/measured_machine.h"
@@ -55,7 +58,37 @@ TEST(TypicalBlocks, AnInstructionMayAddSeveralK) {
 
 TEST(TypicalBlocks, WideGroupsTakeSeveralInstructions) {
     EXPECT_NEAR(instructions("contract groups=1 k=k lanes=32 m=t n=n rows=12", 12, 32, 100),
-                2 * (100 * 12 + 40 + 24), 1e-6);
+                2 * 100 * 12 + 40 + 24, 1e-6);
+}
+
+// A law, since merges are left out by the bound.
+TEST(TypicalBlocks, NoPartsAreFasterThanTheBound) {
+    std::mt19937 random(1);
+    const auto below = [&](int64_t end) {
+        return static_cast<int64_t>(random() % static_cast<uint32_t>(end)) + 1;
+    };
+    const machine::Machine machine = testing::machine_with_tiles();
+    for (const char* block :
+         {"contract rows=12 groups=2", "contract rows=4 groups=4", "contract rows=1 groups=1 partial_sums=4",
+          "dot rows=4 columns=4", "contract_tiles tile_rows=16 depth=32"}) {
+        const plan::Leaf leaf = testing::leaf_of("y[" + std::string(block) + " k=k lanes=16 m=t n=n]");
+        const char* const type = std::string(block).starts_with("contract_tiles") ? "bf16" : "f32";
+        const auto unit = unit_of(machine, leaf, {{"A", type}, {"B", type}});
+        ASSERT_TRUE(unit) << block;
+        for (int i = 0; i < 200; ++i) {
+            const int64_t m = below(40), n = below(200), k = below(100);
+            const int64_t tile_m = below(m), tile_n = below(n), tile_k = below(k);
+            double seconds = 0;
+            for (int64_t a = 0; a < m; a += tile_m)
+                for (int64_t b = 0; b < n; b += tile_n)
+                    for (int64_t c = 0; c < k; c += tile_k)
+                        seconds += typical_product_seconds(*unit, leaf, std::min(tile_m, m - a),
+                                                           std::min(tile_n, n - b), std::min(tile_k, k - c));
+            EXPECT_GE(seconds, least_product_seconds(*unit, leaf, m, n, k) * (1 - 1e-12))
+                << block << ": " << m << " " << n << " " << k << " in " << tile_m << " " << tile_n << " "
+                << tile_k;
+        }
+    }
 }
 
 TEST(TypicalBlocks, TilesOfAMatrixUnitAreWhole) {
