@@ -110,6 +110,26 @@ TEST(Decompose, LayerNormOfRows) {
     }
 }
 
+TEST(Decompose, ANormMayHaveNoScalesOrThoseOfEachHead) {
+    for (const bool is_rms : {true, false})
+        for (const bool has_scales : {true, false}) {
+            CompositeGraph g;
+            g.graph.symbols = {{"T", 1, 8}};
+            g.symbols = {{"T", 2}};
+            g.operand("x", ElementType::kF32, {Dim("T"), Dim(3), Dim(5)});
+            if (has_scales) g.operand("w", ElementType::kF32, {Dim(3), Dim(5)});
+            g.composite(is_rms ? ops::rms_norm(1e-3) : ops::layer_norm(1e-3, 1), {Dim("T"), Dim(3), Dim(5)});
+            const TensorData y = g.run();
+            for (size_t i = 0; i < y.values.size(); ++i) {
+                double mean = 0, squares = 0;
+                for (size_t d = 0; d < 5; ++d) mean += is_rms ? 0 : g.at("x", i / 5 * 5 + d) / 5;
+                for (size_t d = 0; d < 5; ++d) squares += std::pow(g.at("x", i / 5 * 5 + d) - mean, 2) / 5;
+                const double scale = has_scales ? g.at("w", i % 15) + (is_rms ? 0 : 1) : 1;
+                EXPECT_NEAR(y.values[i], (g.at("x", i) - mean) / std::sqrt(squares + 1e-3) * scale, 2e-6);
+            }
+        }
+}
+
 /// A mixed batch: a prompt of 5 behind 14 cached tokens, one token alone at the start, and one behind a full
 /// page. The pages of the sequences lie scattered; pages that no sequence owns hold garbage.
 class AttentionDecomposition : public ::testing::Test {
@@ -263,7 +283,7 @@ void expect_refused(Composite composite, const char* message) {
 
 TEST(Decompose, NamesWhatIsWrong) {
     expect_refused({.kind = "norm"}, "there is no composite operator norm");
-    expect_refused({.kind = "rms_norm", .attributes = {{"epsilon", 1e-6}}}, "has 1 operands, needs 2");
+    expect_refused({.kind = "rms_norm"}, "needs the attribute epsilon");
     expect_refused({.kind = "attention"}, "operand x has 2 axes, expected 3");
 }
 
