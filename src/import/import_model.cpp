@@ -106,7 +106,7 @@ ImportedModel assemble(const ModelReport& report, const ImportOptions& options) 
         weights = std::make_shared<const RepackedWeights>(checkpoint.weights);
     spec.cache = options.cache ? *options.cache : cache_type(options.policy, cache_makers(spec));
     ImportedModel model{.graph = build_model(spec, {context, options.max_tokens, options.max_sequences}),
-                        .weights = std::make_shared<const ModelWeights>(weights, config, context),
+                        .weights = std::make_shared<const ModelWeights>(weights, config, spec, context),
                         .facts = {.architecture = config.name(),
                                   .format = checkpoint.format,
                                   .vocabulary = config.vocabulary,

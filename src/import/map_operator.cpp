@@ -80,12 +80,14 @@ DefinitionPtr mapped(ops::Symbols symbols, const TermPtr& term, const std::vecto
         const size_t skipped = own.is_of_tokens ? 0 : shape.size() - axes;
         std::string map;
         for (size_t i = 0; i < axes; ++i) {
-            if (axes > shape.size() || own.type.shape[i] != shape[i + skipped])
+            // A tensor of one number has the same for all elements.
+            const bool is_one = !own.is_of_tokens && own.type.shape[i] == Dim(1);
+            if (axes > shape.size() || (!is_one && own.type.shape[i] != shape[i + skipped]))
                 throw Error(where, own.name,
-                            fmt::format("has the shape [{}] where others have [{}]",
-                                        shape_text(own.type.shape), shape_text(shape)),
+                            fmt::format("has the shape [{}] where others have [{}]", shape_text(own.type.shape),
+                                        shape_text(shape)),
                             "say indices: NAME[i, j] = ..");
-            map += (map.empty() ? "" : ", ") + iterator_name(i + skipped);
+            map += (map.empty() ? "" : ", ") + (is_one ? "0" : iterator_name(i + skipped));
         }
         reads += fmt::format("in  {} {}[{}]\n", operand_name(n), name(own.type.element), map);
     }

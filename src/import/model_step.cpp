@@ -25,7 +25,7 @@ std::vector<ValueId> ModelStep::weight(const std::string& name, ops::WeightForma
     std::vector<ValueId> operands;
     for (const ops::WeightOperand& operand : ops::info(format).operands) {
         std::vector<int64_t> extents = shape;
-        extents.back() /= operand.block;
+        if (!extents.empty()) extents.back() /= operand.block;
         std::vector<std::string> own;
         for (const std::string& source : sources) own.push_back(operand_source(source, operand));
         operands.push_back(constant(operand.name.empty() ? name : fmt::format("{}_{}", name, operand.name),

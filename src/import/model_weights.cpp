@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "import/alibi.h"
 #include "import/model_spec.h"
 #include "support/error.h"
 
@@ -33,8 +34,16 @@ const char* factors_of(const WeightSource& checkpoint, const RopeConfig& rope, i
 }  // namespace
 
 ModelWeights::ModelWeights(std::shared_ptr<const WeightSource> checkpoint, const ModelConfig& config,
-                           int64_t positions)
+                           const ModelSpec& spec, int64_t positions)
     : checkpoint_(std::move(checkpoint)) {
+    for (const SpecPart& layer : spec.layers)
+        for (const PartStep& step : layer.steps)
+            walk(step.term, [&](const Term& term) {
+                const std::optional<AlibiSlopes> slopes = alibi_slopes_in(term);
+                if (!slopes || slopes_.contains(slopes->source())) return;
+                const auto& values = slopes_.emplace(slopes->source(), slopes->values()).first->second;
+                add(slopes->source(), values, {slopes->heads});
+            });
     for (const RopeText& text : config.architecture->ropes) {
         const ModelRope& rope = config.ropes.at(text.name);
         std::vector<double> frequencies = rope_frequencies(rope.config, rope.width, positions);

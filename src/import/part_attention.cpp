@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "import/alibi.h"
 #include "import/part_builder.h"
 #include "ir/ops/attention.h"
 #include "ir/ops/cache_update.h"
@@ -51,6 +52,21 @@ void PartBuilder::cache(const PartStep& step) {
                             store("_d", parts[1], shape[1] / blocks.block, ElementType::kF16)};
 }
 
+/// A number for each head: a tensor, or the slopes of ALiBi, which are a constant of the graph.
+ValueId PartBuilder::number_of_heads(const PartStep& step, const TermPtr& term, int64_t heads) {
+    if (const std::optional<AlibiSlopes> slopes = alibi_slopes_in(*term)) {
+        if (slopes->heads != heads) fail(step, fmt::format("has slopes of {} heads for {}", slopes->heads, heads));
+        return step_.constant(node_name(step.name() + "_slopes"), ElementType::kF32, {heads}, {slopes->source()});
+    }
+    const auto tensor = part_.tensors.find(term->name);
+    if (term->kind != Term::Kind::kName || tensor == part_.tensors.end() ||
+        tensor->second.shape != std::vector<int64_t>{heads} ||
+        ops::element_of(tensor->second.format) != ElementType::kF32)
+        fail(step, fmt::format("reads {}, expected a tensor of F32 with a number for each of {} heads", print(term),
+                               heads));
+    return weight(term->name).front();
+}
+
 ValueId PartBuilder::attend(const PartStep& step) {
     const auto cached = [&](size_t index) -> const std::vector<ValueId>& {
         const auto found = caches_.find(step.term->arguments[index]->name);
@@ -75,10 +91,15 @@ ValueId PartBuilder::attend(const PartStep& step) {
         .cap = number_option(step, "cap", 0),
         // A window that is no shorter than the context never acts.
         .window = window < static_cast<double>(step_.limits.context) ? static_cast<int64_t>(window) : 0,
-        .has_scales = !ops::element_of(step_.spec.cache)};
+        .has_scales = !ops::element_of(step_.spec.cache),
+        .has_slopes = step.term->option("slopes") != nullptr,
+        .has_sinks = step.term->option("sinks") != nullptr};
     const StepInputs& in = step_.inputs;
     std::vector<ValueId> operands{q, keys[0], values[0], in.first, in.length, in.start, in.page};
     if (keys.size() > 1) operands.insert(operands.end(), {keys[1], values[1]});
+    for (const char* option : {"slopes", "sinks"})
+        if (const TermPtr of_heads = step.term->option(option))
+            operands.push_back(number_of_heads(step, of_heads, shape[0]));
     return builder_.add(node_name(step.name()), ops::attention(form), std::move(operands),
                         typed(q, wanted_type(step.name())));
 }

@@ -179,11 +179,13 @@ ValueId PartBuilder::rotate(const PartStep& step) {
     if (tables == step_.ropes.end()) fail(step, fmt::format("reads {}, expected rotary tables", rope));
     const int64_t rotated = 2 * step_.spec.ropes.at(rope).pairs();
     if (rotated > shape[1]) fail(step, fmt::format("rotates {} of {} numbers", rotated, shape[1]));
-    const TermPtr pairs = step.term->option("pairs");
-    const bool are_pairs = pairs && pairs->is_name("true");
+    const auto is_set = [&](const char* option) {
+        const TermPtr value = step.term->option(option);
+        return value && value->is_name("true");
+    };
+    const ops::RopeShape form{rows_of(x), shape[0], shape[1], step_.limits.context, rotated, is_set("back")};
     return builder_.add(node_name(step.name()),
-                        ops::rope(symbols(), {rows_of(x), shape[0], shape[1], step_.limits.context, rotated},
-                                  are_pairs ? ops::RopeForm::kPairs : ops::RopeForm::kHalves),
+                        ops::rope(symbols(), form, is_set("pairs") ? ops::RopeForm::kPairs : ops::RopeForm::kHalves),
                         {step_.inputs.position, x, tables->second.cos, tables->second.sin});
 }
 

@@ -165,7 +165,7 @@ private:
         if (!is_stored(stored)) return {};
         if (name.find(kNumber) != std::string::npos) {
             ExpertStack stack{whole(prefix_, with_number(name, "*") + end), {}};
-            for (int64_t i = 0; i < tensor.matrices(); ++i)
+            for (int64_t i = 0; i < tensor.shape[0]; ++i)
                 stack.parts.push_back(whole(prefix_, with_number(name, std::to_string(i)) + end));
             if (checkpoint_) result_.stacks.push_back(stack);
             return stack.name;

@@ -137,6 +137,7 @@ private:
         for (const RopeText& each : architecture_.ropes) {
             terms(each.width, each.where);
             terms(each.part, each.where);
+            terms(each.rotated, each.where);
             terms(each.original_context, each.where);
             check_format(terms, each.hf, each.where);
             check_format(terms, each.gguf, each.where);

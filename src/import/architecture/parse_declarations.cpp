@@ -38,6 +38,7 @@ void parse_format(TokenStream& tokens, FormatNames& format) {
 std::vector<TermPtr> shape_of(TokenStream& tokens) {
     tokens.expect("[", "before the extents");
     std::vector<TermPtr> shape;
+    if (tokens.accept("]")) return shape;
     do shape.push_back(parse_term(tokens));
     while (tokens.accept(","));
     tokens.expect("]", "behind the extents");
@@ -56,7 +57,7 @@ void parse_type(TokenStream& tokens, Setting& setting, bool is_new) {
         return;
     }
     tokens.next();
-    setting.type = *type;
+    setting = {.name = setting.name, .type = *type, .where = setting.where};
     setting.is_list = tokens.accept("list");
     setting.is_alike = tokens.accept("alike");
     setting.is_per_layer = tokens.accept("per");
@@ -125,6 +126,10 @@ RopeText parse_rope(TokenStream& tokens) {
             rope.kind = expect_text(tokens, "a kind of layers");
         else if (tokens.accept("longrope"))
             rope.has_longrope = true;
+        else if (tokens.accept("alpha"))
+            rope.has_alpha = true;
+        else if (tokens.accept("rotated"))
+            rope.rotated = parse_term(tokens);
         else if (tokens.accept("original"))
             rope.original_context = parse_term(tokens);
         else if (tokens.accept("dimension_count"))
@@ -132,7 +137,7 @@ RopeText parse_rope(TokenStream& tokens) {
         else if (tokens.accept("partial"))
             rope.part_names = alternatives(tokens), rope.part = parse_term(tokens);
         else
-            tokens.fail_expecting("hf, gguf, kind, longrope, original, partial or dimension_count");
+            tokens.fail_expecting("hf, gguf, kind, longrope, alpha, original, partial, rotated or dimension_count");
     }
     return rope;
 }

@@ -132,13 +132,22 @@ void read_ropes(HfSettings& settings, ModelConfig& config) {
                         .part_names = text.part_names,
                         .layer_type = text.kind,
                         .max_positions = config.max_positions};
-        if (!text.hf.names.empty()) rules.base_names = text.hf.names;
+        if (!text.hf.names.empty() || !text.kind.empty()) rules.base_names = text.hf.names;
         rules.head_width = integer_of(evaluate(text.width, config.scope(), text.where), text.where);
         if (text.part) rules.part = number_in(text.part, 1, config, text.where);
         if (text.original_context)
             rules.original_context =
                 integer_of(evaluate(text.original_context, config.scope(), text.where), text.where);
-        config.ropes[text.name] = {read_rope(settings, rules), rules.head_width};
+        rules.has_alpha = text.has_alpha;
+        ModelRope rope{read_rope(settings, rules), rules.head_width};
+        if (text.rotated) {
+            const int64_t rotated = integer_of(evaluate(text.rotated, config.scope(), text.where), text.where);
+            if (rotated < 2 || rotated % 2 != 0 || rotated > rope.width)
+                throw Error(settings.path(), text.name,
+                            fmt::format("rotates {} of {} elements of a head", rotated, rope.width));
+            rope.config.rotated = rotated == rope.width ? 0 : rotated;
+        }
+        config.ropes[text.name] = rope;
     }
 }
 

@@ -1,5 +1,7 @@
 #include "import/hf/rope_settings.h"
 
+#include <cmath>
+
 #include "import/model_config.h"
 #include "support/error.h"
 
@@ -123,6 +125,12 @@ RopeConfig read_object(HfSettings scaling, const BesideRope& beside, RopeConfig 
     } else if (type == "linear") {
         rope.scaling = RopeConfig::Scaling::kLinear;
         rope.factor = scaling.real("factor", kFactor);
+    } else if (type == "dynamic" && beside.rules.has_alpha && scaling.has("alpha")) {
+        // NTK-aware scaling by a constant: the base grows, and no frequency depends on a text's length.
+        const auto width = static_cast<double>(rotated_elements(rope, beside.rules.head_width));
+        rope.base *= std::pow(scaling.real("alpha", kFactor), width / (width - 2));
+        for (const char* unread : {"factor", "mscale", "mscale_all_dim", "beta_fast", "beta_slow"})
+            scaling.ignore(unread);
     } else if (type == "default" || type == "none") {
         const bool has_type = scaling.has("rope_type") || scaling.has("type");
         scaling.refuse_unless_number("factor", 1,
@@ -180,7 +188,7 @@ RopeConfig read_rope(HfSettings& settings, const RopeRules& rules) {
     const BesideRope beside = read_beside(settings, rules, rope);
     std::optional<RopeConfig> parameters, scaling;
     if (auto own = find_parameters(settings, rules)) parameters = read_object(*own, beside, rope);
-    const bool has_scaling = rules.base_names.empty() || rules.base_names.front() == "rope_theta";
+    const bool has_scaling = !rules.base_names.empty() && rules.base_names.front() == "rope_theta";
     if (auto own = has_scaling ? settings.object(kScaling) : std::nullopt) {
         if (!own->objects().empty()) own->refuse(own->objects().front(), "a scaling by types of layers");
         scaling = read_object(*own, beside, parameters.value_or(rope));
