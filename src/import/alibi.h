@@ -9,9 +9,9 @@
 
 namespace tessera::import {
 
-/// The slopes of ALiBi: powers of two from 2^(-largest / n) to 2^-largest in equal steps of the exponent, where n is the
-/// number of heads, or, for a number that is no power of two, the next lower one; then every second one of 2 n.
-/// Source: Press et al., "Train Short, Test Long", 2022, section 3, and its code.
+/// The slopes of ALiBi: powers of two from 2^(-largest / n) to 2^-largest in equal steps of the exponent,
+/// where n is the number of heads, or, for a number that is no power of two, the next lower one; then every
+/// second one of 2 n. Source: Press et al., "Train Short, Test Long", 2022, section 3, and its code.
 struct AlibiSlopes {
     int64_t heads = 1;
     double largest = 8;  ///< exponent

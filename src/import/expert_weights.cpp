@@ -56,7 +56,8 @@ void ExpertWeights::add_stack(const ExpertStack& stack) {
     if (made.is_widened) made.tensor.type = "F32", made.tensor.element = ElementType::kF32;
     if (!fault.empty()) made.tensor.type += fault, made.tensor.element.reset();
     if (made.tensor.shape.size() == 2) made.tensor.shape[0] *= std::ssize(stack.parts);
-    if (made.tensor.shape.size() == 1) made.tensor.shape.insert(made.tensor.shape.begin(), std::ssize(stack.parts));
+    if (made.tensor.shape.size() == 1)
+        made.tensor.shape.insert(made.tensor.shape.begin(), std::ssize(stack.parts));
     hidden_.insert(made.parts.begin(), made.parts.end());
     stacks_.emplace(stack.name, std::move(made));
 }

@@ -56,6 +56,13 @@ std::string shape_text(const std::vector<Dim>& shape) {
     return all;
 }
 
+/// The same for a message.
+std::string shown(const std::vector<Dim>& shape) {
+    std::string all = shape_text(shape);
+    std::erase(all, '$');
+    return all;
+}
+
 std::string iterator_name(size_t axis) {
     return axis == 0 ? "t" : fmt::format("i{}", axis);
 }
@@ -84,8 +91,8 @@ DefinitionPtr mapped(ops::Symbols symbols, const TermPtr& term, const std::vecto
             const bool is_one = !own.is_of_tokens && own.type.shape[i] == Dim(1);
             if (axes > shape.size() || (!is_one && own.type.shape[i] != shape[i + skipped]))
                 throw Error(where, own.name,
-                            fmt::format("has the shape [{}] where others have [{}]", shape_text(own.type.shape),
-                                        shape_text(shape)),
+                            fmt::format("has the shape [{}] where others have [{}]", shown(own.type.shape),
+                                        shown(shape)),
                             "say indices: NAME[i, j] = ..");
             map += (map.empty() ? "" : ", ") + (is_one ? "0" : iterator_name(i + skipped));
         }
@@ -119,9 +126,9 @@ DefinitionPtr indexed_map(ops::Symbols symbols, const std::vector<std::string>& 
             const Dim& extent = own->type.shape[i + skipped];
             const auto [place, is_new] = extents.emplace(index->name, extent);
             if (!is_new && place->second != extent)
-                throw Error(where, index->name,
-                            fmt::format("has two extents, {} and {}", shape_text({place->second}),
-                                        shape_text({extent})));
+                throw Error(
+                    where, index->name,
+                    fmt::format("has two extents, {} and {}", shown({place->second}), shown({extent})));
             if (std::ranges::find(order, index->name) == order.end()) order.push_back(index->name);
         }
     });

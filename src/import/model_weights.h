@@ -10,8 +10,8 @@
 
 namespace tessera::import {
 
-/// All constants of a model's graph: the tensors of its checkpoint, and its rotary tables (rope_source) and slopes of
-/// attention (import/alibi.h).
+/// All constants of a model's graph: the tensors of its checkpoint, and its rotary tables (rope_source) and
+/// slopes of attention (import/alibi.h).
 class ModelWeights : public WeightSource {
 public:
     /// `positions`: rows of the tables. Factors of a GGUF file, such as rope_freqs.weight, divide the
@@ -32,7 +32,7 @@ private:
 
     std::shared_ptr<const WeightSource> checkpoint_;
     std::map<std::string, std::vector<float>> slopes_;  ///< by their sources
-    std::map<std::string, RopeTables> tables_;  ///< by the names of the text
+    std::map<std::string, RopeTables> tables_;          ///< by the names of the text
     std::map<std::string, StoredTensor, std::less<>> generated_;
 };
 

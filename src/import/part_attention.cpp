@@ -55,15 +55,17 @@ void PartBuilder::cache(const PartStep& step) {
 /// A number for each head: a tensor, or the slopes of ALiBi, which are a constant of the graph.
 ValueId PartBuilder::number_of_heads(const PartStep& step, const TermPtr& term, int64_t heads) {
     if (const std::optional<AlibiSlopes> slopes = alibi_slopes_in(*term)) {
-        if (slopes->heads != heads) fail(step, fmt::format("has slopes of {} heads for {}", slopes->heads, heads));
-        return step_.constant(node_name(step.name() + "_slopes"), ElementType::kF32, {heads}, {slopes->source()});
+        if (slopes->heads != heads)
+            fail(step, fmt::format("has slopes of {} heads for {}", slopes->heads, heads));
+        return step_.constant(node_name(step.name() + "_slopes"), ElementType::kF32, {heads},
+                              {slopes->source()});
     }
     const auto tensor = part_.tensors.find(term->name);
     if (term->kind != Term::Kind::kName || tensor == part_.tensors.end() ||
         tensor->second.shape != std::vector<int64_t>{heads} ||
         ops::element_of(tensor->second.format) != ElementType::kF32)
-        fail(step, fmt::format("reads {}, expected a tensor of F32 with a number for each of {} heads", print(term),
-                               heads));
+        fail(step, fmt::format("reads {}, expected a tensor of F32 with a number for each of {} heads",
+                               print(term), heads));
     return weight(term->name).front();
 }
 

@@ -184,9 +184,10 @@ ValueId PartBuilder::rotate(const PartStep& step) {
         return value && value->is_name("true");
     };
     const ops::RopeShape form{rows_of(x), shape[0], shape[1], step_.limits.context, rotated, is_set("back")};
-    return builder_.add(node_name(step.name()),
-                        ops::rope(symbols(), form, is_set("pairs") ? ops::RopeForm::kPairs : ops::RopeForm::kHalves),
-                        {step_.inputs.position, x, tables->second.cos, tables->second.sin});
+    return builder_.add(
+        node_name(step.name()),
+        ops::rope(symbols(), form, is_set("pairs") ? ops::RopeForm::kPairs : ops::RopeForm::kHalves),
+        {step_.inputs.position, x, tables->second.cos, tables->second.sin});
 }
 
 ValueId PartBuilder::softmax(const PartStep& step) {

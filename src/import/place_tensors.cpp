@@ -171,6 +171,10 @@ private:
             return stack.name;
         }
         const bool is_transposed = tensor.text->is_transposed && !config_.is_gguf && !is_bias;
+        // A scalar is a tensor of one number to the graph.
+        const StoredTensor* found = checkpoint_ ? checkpoint_->find(stored) : nullptr;
+        const bool is_scalar = found && found->shape.empty() && tensor.shape == std::vector<int64_t>{1};
+        if (is_scalar) return add_view(stored, 0, 1, 1, 1, false);
         if (!is_transposed && tensor.shape.size() != 3) return stored;
         const std::vector<int64_t> shape = tensor.stacked_shape();
         return add_view(stored, 0, shape[0] / tensor.matrices(), shape[0] / tensor.matrices(),

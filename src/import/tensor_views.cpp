@@ -43,6 +43,7 @@ TensorViews::View TensorViews::described(const StoredTensor& stored, const Tenso
     const bool is_stack =
         stored.shape.size() == 3 && stored.shape[0] * stored.shape[1] == form.groups * form.total;
     if (is_stack) tensor.shape = {stored.shape[0] * stored.shape[1], stored.shape[2]};
+    if (stored.shape.empty() && form.total == 1) tensor.shape = {1};
     view.is_transposed = form.is_transposed && stored.shape.size() == 2 && stored.element.has_value();
     if (view.is_transposed) std::swap(tensor.shape[0], tensor.shape[1]);
     if (tensor.shape.empty() || tensor.shape[0] != form.groups * form.total) return view;

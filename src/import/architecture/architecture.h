@@ -70,9 +70,9 @@ struct RopeText {
     std::string kind;  ///< layers whose parameters have a place of their own: "full_attention"; empty: all
     bool has_longrope = false;
     std::vector<std::string> part_names;  ///< further names of the fraction that is rotated
-    TermPtr part;  ///< the fraction by default, where a folder may state one; null: heads are whole
-    TermPtr rotated;           ///< elements of a head, where no fraction says it; null: by the fraction
-    bool has_alpha = false;    ///< "dynamic" with a constant alpha stretches the base: Hunyuan
+    TermPtr part;            ///< the fraction by default, where a folder may state one; null: heads are whole
+    TermPtr rotated;         ///< elements of a head, where no fraction says it; null: by the fraction
+    bool has_alpha = false;  ///< "dynamic" with a constant alpha stretches the base: Hunyuan
     bool has_gguf_part = false;  ///< `rope.dimension_count` may be below the width
     TermPtr original_context;    ///< by default; null: the positions of the model
     std::string where;

@@ -225,8 +225,10 @@ bool has_value(const TermPtr& term, const Scope& scope) {
 TermPtr as_term(const Scalar& value) {
     if (const auto* integer = std::get_if<int64_t>(&value.data))
         return number_term(static_cast<double>(*integer), true);
-    if (const auto* number = std::get_if<double>(&value.data))
-        return std::isinf(*number) ? name_term("inf") : number_term(*number, false);
+    if (const auto* number = std::get_if<double>(&value.data)) {
+        if (!std::isinf(*number)) return number_term(*number, false);
+        return *number > 0 ? name_term("inf") : call_term("negate", {name_term("inf")});
+    }
     if (const auto* text = std::get_if<std::string>(&value.data)) return text_term(*text);
     if (const auto* list = std::get_if<std::vector<Scalar>>(&value.data)) {
         std::vector<TermPtr> elements;

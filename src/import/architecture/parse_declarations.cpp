@@ -137,7 +137,8 @@ RopeText parse_rope(TokenStream& tokens) {
         else if (tokens.accept("partial"))
             rope.part_names = alternatives(tokens), rope.part = parse_term(tokens);
         else
-            tokens.fail_expecting("hf, gguf, kind, longrope, alpha, original, partial, rotated or dimension_count");
+            tokens.fail_expecting(
+                "hf, gguf, kind, longrope, alpha, original, partial, rotated or dimension_count");
     }
     return rope;
 }

@@ -85,11 +85,12 @@ std::string print_rope(const RopeText& rope) {
         part =
             fmt::format(" partial{} {}", rope.part_names.empty() ? "" : " " + quoted(rope.part_names, " or "),
                         print(rope.part));
-    return fmt::format("rope {} width {}{}{}{}{}{}{}{}\n", rope.name, print(rope.width),
-                       format_text("hf", rope.hf), format_text("gguf", rope.gguf),
-                       rope.kind.empty() ? "" : fmt::format(" kind \"{}\"", rope.kind),
-                       (rope.has_longrope ? std::string(" longrope") : std::string()) + (rope.has_alpha ? " alpha" : "") + behind("rotated", rope.rotated), behind("original", rope.original_context), part,
-                       rope.has_gguf_part ? " dimension_count" : "");
+    return fmt::format(
+        "rope {} width {}{}{}{}{}{}{}{}\n", rope.name, print(rope.width), format_text("hf", rope.hf),
+        format_text("gguf", rope.gguf), rope.kind.empty() ? "" : fmt::format(" kind \"{}\"", rope.kind),
+        (rope.has_longrope ? std::string(" longrope") : std::string()) + (rope.has_alpha ? " alpha" : "") +
+            behind("rotated", rope.rotated),
+        behind("original", rope.original_context), part, rope.has_gguf_part ? " dimension_count" : "");
 }
 
 }  // namespace

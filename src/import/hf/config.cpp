@@ -141,7 +141,8 @@ void read_ropes(HfSettings& settings, ModelConfig& config) {
         rules.has_alpha = text.has_alpha;
         ModelRope rope{read_rope(settings, rules), rules.head_width};
         if (text.rotated) {
-            const int64_t rotated = integer_of(evaluate(text.rotated, config.scope(), text.where), text.where);
+            const int64_t rotated =
+                integer_of(evaluate(text.rotated, config.scope(), text.where), text.where);
             if (rotated < 2 || rotated % 2 != 0 || rotated > rope.width)
                 throw Error(settings.path(), text.name,
                             fmt::format("rotates {} of {} elements of a head", rotated, rope.width));

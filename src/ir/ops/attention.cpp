@@ -81,10 +81,9 @@ DefinitionPtr define_with(Symbols symbols, const AttentionShape& shape, fmt::str
             fmt::arg("place", is_read ? "b, g, s" : slot), fmt::arg("of_all", is_read ? "" : " " + all),
             fmt::arg("all", all), fmt::arg("rounded", name(form.rounded)), fmt::arg("score", score),
             fmt::arg("where", where),
-            fmt::arg("slopes", form.has_slopes
-                                   ? fmt::format("in  slopes f32[g * {} + r] of [{}]\n",
-                                                 shape.heads / shape.cache_heads, shape.heads)
-                                   : std::string())));
+            fmt::arg("slopes", form.has_slopes ? fmt::format("in  slopes f32[g * {} + r] of [{}]\n",
+                                                             shape.heads / shape.cache_heads, shape.heads)
+                                               : std::string())));
 }
 
 }  // namespace
@@ -164,7 +163,8 @@ weights {rounded}
         cache, form);
 }
 
-DefinitionPtr scatter_sequences(Symbols symbols, const AttentionShape& shape, ElementType result, bool has_sinks) {
+DefinitionPtr scatter_sequences(Symbols symbols, const AttentionShape& shape, ElementType result,
+                                bool has_sinks) {
     if (has_sinks)
         return define_with(
             symbols, shape,
@@ -254,9 +254,10 @@ void decompose_attention(BlockBuilder& block, const Node& node) {
         (void)operand_type(graph, node, last, 1);
         scattered.insert(scattered.end(), {sums[0], node.operands[last]});
     }
-    block.add_into(node.name + "_scatter",
-                   scatter_sequences(graph.symbols, shape, graph[node.results[0]].type.element, form.has_sinks),
-                   std::move(scattered), node.results[0]);
+    block.add_into(
+        node.name + "_scatter",
+        scatter_sequences(graph.symbols, shape, graph[node.results[0]].type.element, form.has_sinks),
+        std::move(scattered), node.results[0]);
 }
 
 }  // namespace tessera::ops

@@ -68,6 +68,7 @@ TEST(Evaluate, WhatHasNoValueIsAnError) {
 
 TEST(Evaluate, WhatDependsOnSettingsAloneBecomesAConstant) {
     EXPECT_EQ(print(folded(term("x * (heads + 1)"), scope, "test")), "x * 7");
+    EXPECT_EQ(print(folded(term("max(x, -inf)"), scope, "test")), "max(x, -inf)");
     EXPECT_EQ(print(folded(term("x + select(heads > 3, y, z)"), scope, "test")), "x + y");
     EXPECT_EQ(print(folded(term("rms(x, w, plus: heads - 5)"), scope, "test")), "rms(x, w, plus: 1)");
 }
