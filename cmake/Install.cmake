@@ -9,7 +9,7 @@ install(TARGETS tessera COMPONENT tool)
 # The tool looks for what generated code includes in ../include, and for models in ../share beside itself.
 install(DIRECTORY include/tessera/ntt DESTINATION include/tessera COMPONENT tool)
 install(FILES include/tessera/step.h DESTINATION include/tessera COMPONENT tool)
-install(DIRECTORY machines models DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera COMPONENT tool)
+install(DIRECTORY architectures machines models DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera COMPONENT tool)
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tool)
 install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tool)
 

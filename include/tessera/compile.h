@@ -53,6 +53,9 @@ struct CompileSettings {
     std::string cache_type = "auto";
     /// Quantises the matrices of a float checkpoint: "q8_0", "q4_0", "q4_k_m"; empty: they stay as they are.
     std::string quantize;
+    /// File with the text of an architecture, which the model may be of (docs/architectures.md); empty: those
+    /// that are known.
+    std::filesystem::path architecture;
     /// The artefact can embed texts, too (tessera/embedding.h): its step gives the hidden states behind the
     /// last norm beside the logits.
     bool embeddings = false;
@@ -112,8 +115,8 @@ CompileReport compile(const std::filesystem::path& model, const std::filesystem:
 
 /// Compiles a program, the text of a graph in a file (.ir, docs/programs.md), into an artefact that `tessera
 /// run` calls with arrays. `constants`: a NumPy file for each tensor that the graph names as the source of a
-/// constant. `policy`, `cache_type`, `quantize`, `embeddings` and `context` of the settings must be left as
-/// they are.
+/// constant. `policy`, `cache_type`, `quantize`, `architecture`, `embeddings` and `context` of the settings
+/// must be left as they are.
 /// @throws Error as compile does, and of kind kUsage if one of these is given.
 CompileReport compile_program(const std::filesystem::path& program,
                               const std::map<std::string, std::filesystem::path>& constants,

@@ -21,6 +21,7 @@ struct OpenSettings {
     std::string policy = "default";
     std::string cache_type = "auto";
     std::string quantize = {};
+    std::filesystem::path architecture = {};
     std::optional<int64_t> workers = {};
     bool embeddings = false;
     int64_t search_effort = 1;

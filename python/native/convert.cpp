@@ -98,6 +98,7 @@ CompileSettings compile_settings(py::dict settings) {
     named.read("policy", result.policy);
     named.read("cache_type", result.cache_type);
     named.read("quantize", result.quantize);
+    named.read("architecture", result.architecture);
     named.read("search_effort", result.search_effort);
     named.read("cost", result.cost);
     named.read("backend", result.backend);

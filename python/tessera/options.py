@@ -65,6 +65,7 @@ class CompileOptions(TypedDict, total=False):
     policy         the permitted rounding of activations: "exact" (F32), "default", or "fast" (8 bits)
     cache_type     of keys and values: "auto", "f32", "f16", "bf16" or "q8_0"
     quantize       the matrices of a float checkpoint: "q8_0", "q4_0" or "q4_k_m"
+    architecture   file with the text of the model's architecture (docs/architectures.md), beside those that are known
     embeddings     True: the artefact can embed texts, too
     search_effort  work of the searches, a multiple of the default; 0: none for graphs and layouts
     cost           for comparisons: "nncase", "mcfuser" or "roofline" prices kernels in the schedule search; not with `plan`
@@ -86,6 +87,7 @@ class CompileOptions(TypedDict, total=False):
     policy: str
     cache_type: str
     quantize: str
+    architecture: Path
     embeddings: bool
     search_effort: int
     cost: str

@@ -38,14 +38,14 @@ struct BenchArguments {
     bool costs = false;
     std::string machine;
     bool no_measure = false;
-    RoundingFlags rounding;
+    ModelFlags model_flags;
     BenchSettings settings;
 };
 
 /// The artefact itself, or one for each number of threads. An artefact has as many workers as its plan.
 void open_all(const std::filesystem::path& path, const BenchArguments& options, int64_t context,
               const Environment& environment, std::vector<ModelFile>& files) {
-    FirstUse how{.no_measure = options.no_measure, .rounding = options.rounding};
+    FirstUse how{.no_measure = options.no_measure, .model = options.model_flags};
     if (std::filesystem::is_regular_file(path) && runtime::is_artefact(path)) {
         files.push_back(open_model(path, context, environment, how));
         const int64_t workers = files.back().workers();
@@ -168,7 +168,7 @@ void declare_options(CLI::App& app, BenchArguments& options) {
     app.add_flag("--costs", options.costs, "also predict the times, by what was measured of the machine")
         ->needs(machine);
     add_no_measure_flag(app, options.no_measure);
-    add_rounding_flags(app, options.rounding);
+    add_model_flags(app, options.model_flags);
     app.add_flag("--phases", settings.phases,
                  "also time every kernel, barrier and exchange of ranks, beside what --costs predicts");
     app.add_option("--json", options.json,

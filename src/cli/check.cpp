@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/ranges.h>
 
+#include "cli/first_use.h"
 #include "cli/number_checks.h"
 #include "cli/verb.h"
 #include "import/import_model.h"
@@ -21,7 +22,7 @@ namespace {
 
 template <typename... Arguments>
 void row(std::string_view label, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    fmt::print("{:<14}{}\n", label, printable(fmt::format(format, std::forward<Arguments>(arguments)...)));
+    fmt::print("{:<13} {}\n", label, printable(fmt::format(format, std::forward<Arguments>(arguments)...)));
 }
 
 std::string scaling_text(const import::RopeConfig& rope) {
@@ -41,48 +42,38 @@ std::string scaling_text(const import::RopeConfig& rope) {
     return "";
 }
 
-std::string rope_text(const import::DecoderConfig& config) {
-    const bool is_global = config.form.has(import::LayerRope::kGlobal);
-    const bool is_local = config.form.has(import::LayerRope::kLocal);
-    if (!is_global && !is_local) return "none: learned positions";
-    std::string text = config.rope_form == ops::RopeForm::kPairs ? "pairs" : "halves";
-    if (is_global) {
-        text += fmt::format(", base {}{}", config.rope.base, scaling_text(config.rope));
-        if (config.rope.amplitude != 1) text += fmt::format(", times {}", config.rope.amplitude);
-    }
-    if (is_local)
-        text += fmt::format(", base {}{} in layers with a window", config.local_rope.base,
-                            scaling_text(config.local_rope));
-    if (config.rope.rotated != 0)
-        text += fmt::format(", {} of {} elements", config.rope.rotated, config.size.head_width);
-    if (config.form.has(import::LayerRope::kNone)) text += ", none in some layers";
+std::string rope_text(const import::ModelRope& rope) {
+    std::string text = fmt::format("base {}{}", rope.config.base, scaling_text(rope.config));
+    if (rope.config.amplitude != 1) text += fmt::format(", times {}", rope.config.amplitude);
+    if (rope.config.rotated != 0) text += fmt::format(", {} of {} elements", rope.config.rotated, rope.width);
     return text;
 }
 
-std::string window_text(const import::DecoderForm& form) {
-    const auto windowed = std::ranges::count(form.layers, true, &import::LayerKind::is_windowed);
-    return fmt::format("{} tokens in {} of {} layers", form.window, windowed, form.layers.size());
+/// The settings as the text of the architecture calls them, in its order; of those by layer, the layers.
+void print_config(const import::ModelConfig& config) {
+    for (const import::Setting& setting : config.architecture->settings) {
+        if (const auto one = config.settings.find(setting.name); one != config.settings.end()) {
+            row(setting.name, "{}", print(one->second));
+            continue;
+        }
+        const std::vector<import::Scalar>& all = config.settings_of_layers.at(setting.name);
+        std::string runs;
+        for (size_t begin = 0, end = 0; begin < all.size(); begin = end) {
+            while (end < all.size() && all[end] == all[begin]) ++end;
+            runs += fmt::format("{}{} x {}", runs.empty() ? "" : ", ", print(all[begin]), end - begin);
+        }
+        row(setting.name, "{}", runs);
+    }
+    for (const auto& [name, rope] : config.ropes) row(name, "{}", rope_text(rope));
 }
 
-void print_config(const import::DecoderConfig& config) {
-    const import::DecoderSize& size = config.size;
-    row("layers", "{}", size.layers);
-    row("hidden", "{}, feed-forward {}", size.hidden, size.feed_forward);
-    row("heads", "{} of {}, {} in the cache", size.heads, size.head_width, size.cache_heads);
-    row("vocabulary", "{}", size.vocabulary);
-    row("positions", "{}", config.max_positions);
-    row("rope", "{}", rope_text(config));
-    if (config.form.window > 0) row("window", "{}", window_text(config.form));
-    row("epsilon", "{}", config.epsilon);
-}
-
-void print_spec(const import::DecoderSpec& spec) {
+void print_spec(const import::ModelSpec& spec) {
     std::string groups;
     for (const import::LayerGroup& group : import::group_layers(spec))
         groups += fmt::format("{}{} kind{} x {}", groups.empty() ? "" : ", ", group.period,
                               group.period == 1 ? "" : "s", group.repeats);
     row("groups", "{}", groups);
-    row("head", "{}", spec.is_tied ? "tied to the embedding" : "of its own");
+    row("head", "{}", spec.is_tied() ? "tied to the embedding" : "of its own");
 }
 
 void print_tensors(const import::WeightSource& weights) {
@@ -115,14 +106,14 @@ void print_text(const import::Checkpoint& checkpoint, import::Findings& findings
     if (found.has_chat_template) row("template", "yes{}", add(found.chat_problem));
 }
 
-int check(const std::string& model) {
+int check(const std::string& model, const import::Architectures& known) {
     if (std::filesystem::path(model).extension() == ".ir" && !std::filesystem::is_directory(model))
         throw Error(model, "", "is a program, not a model",
                     "`tessera compile FILE.ir -o OUT.tsr` says what is not supported");
-    import::ModelReport report = import::inspect_model(model);
+    import::ModelReport report = import::inspect_model(model, known);
     import::Checkpoint& checkpoint = report.checkpoint;
     row("model", "{} ({})", checkpoint.path, checkpoint.format);
-    row("architecture", "{}", checkpoint.config ? checkpoint.config->architecture : "not supported");
+    row("architecture", "{}", checkpoint.config ? checkpoint.config->name() : "not supported");
     if (checkpoint.config) print_config(*checkpoint.config);
     if (report.spec) print_spec(*report.spec);
     if (checkpoint.weights)
@@ -144,12 +135,16 @@ Verb check_verb() {
             .examples = {"tessera check models/Qwen3-0.6B", "tessera check model.gguf",
                          "tessera check config.json"},
             .declare = [](CLI::App& app, const Environment&) -> Job {
-                const auto model = std::make_shared<std::string>();
-                app.add_option("MODEL", *model,
+                struct CheckArguments {
+                    std::string model, architecture;
+                };
+                const auto options = std::make_shared<CheckArguments>();
+                app.add_option("MODEL", options->model,
                                "a folder with config.json, a GGUF file, or a config.json alone")
                     ->required()
                     ->check(not_empty());
-                return [model] { return check(*model); };
+                add_architecture_flag(app, options->architecture);
+                return [options] { return check(options->model, architectures_of(options->architecture)); };
             }};
 }
 

@@ -10,6 +10,7 @@
 #include "chip/read_chip_toml.h"
 #include "cli/chip.h"
 #include "cli/chip_run_graph.h"
+#include "cli/first_use.h"
 #include "cli/named_values.h"
 #include "cli/number_checks.h"
 #include "import/import_model.h"
@@ -33,6 +34,7 @@ struct ChipRunArguments {
     uint64_t seed = 0;
     std::vector<std::string> symbols;
     std::string program, out;
+    std::string architecture;
     bool as_json = false;
 };
 
@@ -105,8 +107,11 @@ int run_checkpoint(const ChipRunArguments& arguments) {
     if (ids.empty())
         throw Error("", "--prompt", "has no tokens, expected at least one", {}, ErrorKind::kUsage);
     const int64_t capacity = std::ssize(ids) + most_tokens;
-    const import::ImportedModel model = import::import_model(
-        arguments.model, {.context = capacity, .max_tokens = std::ssize(ids), .max_sequences = 1});
+    const import::ImportedModel model =
+        import::import_model(arguments.model, {.context = capacity,
+                                               .max_tokens = std::ssize(ids),
+                                               .max_sequences = 1,
+                                               .architectures = architectures_of(arguments.architecture)});
     partition::ChipSession session(model, chip, arguments.chip, capacity,
                                    {.work = arguments.work, .seed = arguments.seed}, /*compares=*/true);
     if (!arguments.as_json)
@@ -173,6 +178,7 @@ Job declare_chip_run(CLI::App& app, const Environment&) {
                    "writes the device program of a graph, with the plan of each operator")
         ->check(not_empty())
         ->type_name("FILE");
+    add_architecture_flag(app, arguments->architecture);
     app.add_flag("--json", arguments->as_json, "text, ids and steps, or distances, as JSON");
     return [arguments] {
         return arguments->model.ends_with(".ir") ? run_graph(*arguments) : run_checkpoint(*arguments);

@@ -38,9 +38,10 @@ public:
                     .kernels = flags.kernels,
                     .tuning = flags.tuning,
                     .dump = flags.dump,
-                    .policy = flags.rounding.policy,
-                    .cache_type = flags.rounding.cache_type,
-                    .quantize = flags.rounding.quantize,
+                    .policy = flags.model.policy,
+                    .cache_type = flags.model.cache_type,
+                    .quantize = flags.model.quantize,
+                    .architecture = flags.model.architecture,
                     .embeddings = flags.embeddings,
                     .search_effort = flags.search_effort,
                     .cost = flags.cost,
@@ -143,7 +144,7 @@ void add_compile_flags(CLI::App& app, CompileFlags& flags) {
                    "longest sequence in tokens; default: the model's, at most 8192")
         ->type_name("N")
         ->check(whole_number(1, kMostTokens));
-    add_rounding_flags(app, flags.rounding);
+    add_model_flags(app, flags.model);
     app.add_flag(
         "--embeddings", flags.embeddings,
         "the artefact can embed texts, too: for `tessera embed` and /v1/embeddings of `tessera serve`");

@@ -33,7 +33,7 @@ struct CompileFlags {
     int64_t search_effort = 1;
     std::string cost;  ///< a published model; empty: the planner's own prices
     std::string backend = CompileSettings().backend;
-    RoundingFlags rounding;
+    ModelFlags model;
     bool embeddings = false;
 };
 

@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
+#include "cli/first_use.h"
 #include "cli/number_checks.h"
 #include "cli/verb.h"
 #include "distribution/read_problem.h"
@@ -27,6 +28,7 @@ namespace {
 struct DistributeArguments {
     std::string file;
     std::string machine;
+    std::string architecture;
     std::optional<int64_t> nodes, memory, context;
     bool compares = false;
     bool as_json = false;
@@ -41,9 +43,10 @@ Graph graph_of(const DistributeArguments& arguments, int64_t context) {
         verify(graph, path.string());
         return ops::decompose(graph);
     }
+    const import::Architectures known = architectures_of(arguments.architecture);
     if (path.extension() == ".gguf")
-        return ops::decompose(import::import_model(path, {.context = context}).graph);
-    const import::ImportedShapes shapes = import::import_shapes(path, {.context = context});
+        return ops::decompose(import::import_model(path, {.context = context, .architectures = known}).graph);
+    const import::ImportedShapes shapes = import::import_shapes(path, {.context = context}, known);
     for (const std::string& warning : shapes.warnings)
         fmt::print(stderr, "{}: {}\n", arguments.file, warning);
     return ops::decompose(shapes.graph);
@@ -125,6 +128,7 @@ Verb distribute_verb() {
                 ->type_name("N");
             app.add_flag("--compare", arguments->compares,
                          "beside it the columns and rows that Megatron-LM splits by hand");
+            add_architecture_flag(app, arguments->architecture);
             app.add_flag("--json", arguments->as_json, "the plan as JSON");
             return [arguments] { return run_distribute(*arguments); };
         }};

@@ -9,7 +9,20 @@
 
 namespace tessera::cli {
 
-void add_rounding_flags(CLI::App& app, RoundingFlags& flags) {
+void add_architecture_flag(CLI::App& app, std::string& file) {
+    app.add_option(
+           "--architecture", file,
+           "the text of an architecture that the model is of, beside those within (docs/architectures.md)")
+        ->check(not_empty())
+        ->type_name("FILE");
+}
+
+import::Architectures architectures_of(const std::string& file){if (file.empty()) return {};
+const std::filesystem::path path = file;
+return import::Architectures({&path, 1});
+}  // namespace tessera::cli
+
+void add_model_flags(CLI::App& app, ModelFlags& flags) {
     app.add_option(
            "--policy", flags.policy,
            "exact: activations and cache stay F32; default: what F16 or BF16 weights and caches of BF16 are "
@@ -24,6 +37,7 @@ void add_rounding_flags(CLI::App& app, RoundingFlags& flags) {
     app.add_option("--quantize", flags.quantize,
                    "quantise the matrices of a float checkpoint as llama.cpp's mixture of that name does")
         ->check(CLI::IsMember({"q8_0", "q4_0", "q4_k_m"}));
+    add_architecture_flag(app, flags.architecture);
 }
 
 void add_effort_flag(CLI::App& app, int64_t& search_effort) {
@@ -47,7 +61,7 @@ void add_first_use_flags(CLI::App& app, FirstUse& flags) {
         ->type_name("FILE");
     add_no_measure_flag(app, flags.no_measure);
     add_effort_flag(app, flags.search_effort);
-    add_rounding_flags(app, flags.rounding);
+    add_model_flags(app, flags.model);
 }
 
 }  // namespace tessera::cli

@@ -4,17 +4,20 @@
 #include <optional>
 #include <string>
 
+#include "import/architecture/architectures.h"
+
 namespace CLI {
 class App;
 }
 
 namespace tessera::cli {
 
-/// How a model's numbers are rounded, as CompileSettings has it.
-struct RoundingFlags {
+/// How a model is read and its numbers are rounded, as CompileSettings has it.
+struct ModelFlags {
     std::string policy = "default";
     std::string cache_type = "auto";
-    std::string quantize;  ///< name of a mixture; empty: weights stay as they are
+    std::string quantize;      ///< name of a mixture; empty: weights stay as they are
+    std::string architecture;  ///< file of a text; empty: those within the tool
 };
 
 /// How a verb compiles a model on first use.
@@ -23,11 +26,15 @@ struct FirstUse {
     std::string machine;  ///< file; empty: the host
     bool no_measure = false;
     int64_t search_effort = 1;
-    RoundingFlags rounding;
+    ModelFlags model;
 };
 
-/// --policy, --cache-type and --quantize.
-void add_rounding_flags(CLI::App& app, RoundingFlags& flags);
+/// --architecture, which every verb has that reads a model.
+void add_architecture_flag(CLI::App& app, std::string& file);
+/// What that flag says.
+import::Architectures architectures_of(const std::string& file);
+/// --policy, --cache-type, --quantize and --architecture.
+void add_model_flags(CLI::App& app, ModelFlags& flags);
 /// Work of the searches of a compilation.
 void add_effort_flag(CLI::App& app, int64_t& search_effort);
 /// --workers, --machine, --no-measure, --search-effort and those.

@@ -25,12 +25,12 @@ constexpr int kWrongUsage = 2;
 
 /// In the order of --help.
 std::vector<Verb> verbs() {
-    return {run_verb(),     chat_verb(),       serve_verb(),   compile_verb(),    retarget_verb(),
-            check_verb(),   logits_verb(),     verify_verb(),  perplexity_verb(), embed_verb(),
-            bench_verb(),   inspect_verb(),    explain_verb(), tokenize_verb(),   machine_verb(),
-            cache_verb(),   completion_verb(), op_verb(),      opt_verb(),        nest_verb(),
-            price_verb(),   schedule_verb(),   tiles_verb(),   tune_verb(),       distribute_verb(),
-            extract_verb(), chip_verb()};
+    return {run_verb(),        chat_verb(),       serve_verb(),        compile_verb(),    retarget_verb(),
+            check_verb(),      logits_verb(),     verify_verb(),       perplexity_verb(), embed_verb(),
+            bench_verb(),      inspect_verb(),    explain_verb(),      tokenize_verb(),   machine_verb(),
+            cache_verb(),      completion_verb(), architecture_verb(), op_verb(),         opt_verb(),
+            nest_verb(),       price_verb(),      schedule_verb(),     tiles_verb(),      tune_verb(),
+            distribute_verb(), extract_verb(),    chip_verb()};
 }
 
 std::string footer(const std::vector<std::string>& examples) {

@@ -113,9 +113,10 @@ fs::path resolve_model(const fs::path& model, const Environment& environment) {
 ModelFile open_model(const fs::path& path, int64_t context, const Environment& environment,
                      const FirstUse& how, bool embeddings) {
     OpenSettings settings{.machine = how.machine,
-                          .policy = how.rounding.policy,
-                          .cache_type = how.rounding.cache_type,
-                          .quantize = how.rounding.quantize,
+                          .policy = how.model.policy,
+                          .cache_type = how.model.cache_type,
+                          .quantize = how.model.quantize,
+                          .architecture = how.model.architecture,
                           .workers = how.workers,
                           .embeddings = embeddings,
                           .search_effort = how.search_effort};

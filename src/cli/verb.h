@@ -29,6 +29,7 @@ struct Verb {
     std::function<Job(CLI::App&, const Environment& environment)> declare;
 };
 
+Verb architecture_verb();
 Verb bench_verb();
 Verb cache_verb();
 Verb chat_verb();

@@ -20,11 +20,14 @@ CompileReport compile_model(const std::filesystem::path& model_path, const std::
                     "write the artefact to another file");
     CompileReport report;
     auto model = timed("read-model", options, report, [&] {
+        const auto text = options.architecture;
         return import::import_model(model_path, {.context = options.context.value_or(0),
                                                  .policy = options.policy,
                                                  .cache = options.cache_type,
                                                  .quantisation = options.quantisation,
-                                                 .gives_hidden = options.embeddings});
+                                                 .gives_hidden = options.embeddings,
+                                                 .architectures = text ? import::Architectures({&*text, 1})
+                                                                       : import::Architectures()});
     });
     model.graph.name = valid_utf8(model.graph.name);
     llm::ModelTokenizer tokenizer = llm::inspect_tokenizer(model_path);

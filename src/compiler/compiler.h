@@ -38,7 +38,9 @@ struct CompileOptions {
     import::Policy policy = import::Policy::kDefault;  ///< the permitted rounding of activations
     std::optional<ops::WeightFormat> cache_type;       ///< of keys and values; default: the policy's
     std::optional<import::Mixture> quantisation;       ///< of a float checkpoint
-    bool embeddings = false;                           ///< hidden states are an output of the step, too
+    std::optional<std::filesystem::path>
+        architecture;         ///< a text that the model may be of, beside those within
+    bool embeddings = false;  ///< hidden states are an output of the step, too
     /// Prices kernels in the schedule search in place of the planner's own costs (cost/published.h).
     std::optional<machine::PublishedModel> cost;
     /// Work of the searches, a multiple of the default; 0: none for graphs and layouts, little for kernels.

@@ -83,7 +83,7 @@ std::vector<std::string> placed_outputs(const Compiled& compiled) {
 
 runtime::Manifest::Text text_of(const import::ModelFacts& facts) {
     runtime::Manifest::Text text;
-    text.vocabulary = facts.size.vocabulary;
+    text.vocabulary = facts.vocabulary;
     text.context = facts.context;
     for (const int64_t id : facts.end_ids) text.eos.push_back(static_cast<int32_t>(id));
     text.policy = import::name(facts.policy);

@@ -60,23 +60,6 @@ void refuse_adapter(const fs::path& folder, Checkpoint& checkpoint) {
             fmt::format("{}: an adapter, which is to be merged into the weights", kAdapter));
 }
 
-/// A model that was saved without its head has names without the base, as transformers reads them, too. If
-/// head and embedding are one, either of them may be stored.
-void adapt_names(Checkpoint& checkpoint) {
-    if (!checkpoint.config || !checkpoint.weights) return;
-    TensorNames& names = checkpoint.config->names;
-    const auto is_stored = [&](OuterTensor tensor, const TensorNames& as) {
-        return checkpoint.weights->find(source_name(tensor, as)) != nullptr;
-    };
-    if (is_stored(OuterTensor::kEmbedding, names)) return;
-    TensorNames without = names;
-    without.base.clear();
-    if (is_stored(OuterTensor::kEmbedding, without))
-        names = without;
-    else if (checkpoint.config->is_tied == true && is_stored(OuterTensor::kHead, names))
-        names.is_embedding_in_head = true;
-}
-
 /// The parts of packed matrices would be reported as missing weights.
 void refuse_unannounced_packing(Checkpoint& checkpoint) {
     for (const std::string& name : checkpoint.weights->names()) {
@@ -103,58 +86,58 @@ void unpack(Checkpoint& checkpoint) {
         "differ from those of a runtime that rounds them");
 }
 
-void apply_views(Checkpoint& checkpoint) {
-    if (!checkpoint.config || !checkpoint.weights) return;
-    DecoderConfig& config = *checkpoint.config;
-    if (config.layers_differ) return;
-    name_stored_stacks(config, *checkpoint.weights);
-    split_what_is_stored(config, *checkpoint.weights);
-    if (!config.expert_stacks.empty())
-        checkpoint.weights = std::make_shared<const ExpertWeights>(checkpoint.weights, config);
-    if (!config.views.empty())
-        checkpoint.weights = std::make_shared<const TensorViews>(checkpoint.weights, config);
+/// Finds the tensors that the text of the architecture names, and makes those that are parts of others.
+void place(Checkpoint& checkpoint) {
+    if (!checkpoint.config || checkpoint.config->layers_differ) return;
+    checkpoint.parts = parts_of(*checkpoint.config);
+    if (!checkpoint.weights) return;
+    checkpoint.placed = place_tensors(*checkpoint.config, *checkpoint.parts, checkpoint.weights.get());
+    if (!checkpoint.placed->stacks.empty())
+        checkpoint.weights =
+            std::make_shared<const ExpertWeights>(checkpoint.weights, checkpoint.placed->stacks);
+    if (!checkpoint.placed->views.empty())
+        checkpoint.weights =
+            std::make_shared<const TensorViews>(checkpoint.weights, checkpoint.placed->views);
 }
 
-Checkpoint open_folder(const fs::path& folder) {
+Checkpoint open_folder(const fs::path& folder, const Architectures& known) {
     refuse_without_config(folder);
     const fs::path config = folder / "config.json";
     Checkpoint checkpoint{
         .path = folder.string(), .format = "HuggingFace", .tokenizer = find_tokenizer(folder)};
-    checkpoint.config = read_hf_config(config.string(), checkpoint.findings);
+    checkpoint.config = read_hf_config(config.string(), known, checkpoint.findings);
     find_weights(folder, checkpoint);
     refuse_adapter(folder, checkpoint);
-    adapt_names(checkpoint);
     unpack(checkpoint);
-    apply_views(checkpoint);
+    place(checkpoint);
     return checkpoint;
 }
 
-Checkpoint open_gguf(const fs::path& path) {
+Checkpoint open_gguf(const fs::path& path, const Architectures& known) {
     const GgufParts parts = GgufParts::open(path);
     const GgufFile& first = parts.first();
     Checkpoint checkpoint{.path = path.string(), .format = fmt::format("GGUF v{}", first.version())};
     if (parts.all().size() > 1) checkpoint.format += fmt::format(", {} files", parts.all().size());
     if (first.metadata().contains("tokenizer.ggml.tokens"))
         checkpoint.tokenizer = fs::path(first.path()).filename().string();
-    const GgufTensor* embedding =
-        parts.find_tensor(source_name(OuterTensor::kEmbedding, common_names(NameStyle::kGguf)));
-    checkpoint.config = read_gguf_config(first, embedding, checkpoint.findings);
+    checkpoint.config = read_gguf_config(first, parts, known, checkpoint.findings);
     checkpoint.weights = std::make_shared<const GgufWeights>(parts);
-    apply_views(checkpoint);
+    place(checkpoint);
     return checkpoint;
 }
 
 }  // namespace
 
-Checkpoint open_checkpoint(const fs::path& path) {
+Checkpoint open_checkpoint(const fs::path& path, const Architectures& known) {
     if (!fs::exists(path)) throw Error(path.string(), "", "does not exist");
-    if (fs::is_directory(path)) return open_folder(path);
+    if (fs::is_directory(path)) return open_folder(path, known);
     if (path.extension() == ".json") {
         Checkpoint checkpoint{.path = path.string(), .format = "HuggingFace, settings only"};
-        checkpoint.config = read_hf_config(path.string(), checkpoint.findings);
+        checkpoint.config = read_hf_config(path.string(), known, checkpoint.findings);
+        place(checkpoint);
         return checkpoint;
     }
-    if (GgufFile::is_gguf(path)) return open_gguf(path);
+    if (GgufFile::is_gguf(path)) return open_gguf(path, known);
     refuse_text(MappedFile::open(path).text(), path.string());
     throw Error(path.string(), "", "is no model", "expected a folder with config.json, or a GGUF file");
 }

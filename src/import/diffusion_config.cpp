@@ -2,9 +2,9 @@
 
 #include <fmt/core.h>
 
-#include "import/decoder_config.h"
 #include "import/hf/settings.h"
 #include "import/hf/unsupported_settings.h"
+#include "import/model_config.h"
 #include "support/error.h"
 #include "support/json.h"
 

@@ -73,9 +73,9 @@ private:
     ValueId normed(ops::BlockBuilder& builder, const std::string& node, ValueId x, ValueId by, int64_t width,
                    int64_t shift, int64_t scale) {
         const int64_t rows = shape_.rows(), hidden = config_.hidden();
-        const ValueId mean = builder.add(node + "_mean", ops::layer_mean({}, rows, hidden), {x});
+        const ValueId mean = builder.add(node + "_mean", ops::layer_mean({}, {rows}, hidden), {x});
         const ValueId reciprocal = builder.add(
-            node + "_reciprocal", ops::layer_deviation({}, rows, hidden, config_.epsilon), {x, mean});
+            node + "_reciprocal", ops::layer_deviation({}, {rows}, hidden, config_.epsilon), {x, mean});
         return builder.add(node, modulated_norm(shape_, width, shift, scale), {x, mean, reciprocal, by, by});
     }
 

@@ -7,18 +7,18 @@
 namespace tessera::import {
 namespace {
 
-bool is_token(int64_t id, const DecoderConfig& config) {
-    return id >= 0 && id < config.size.vocabulary;
+bool is_token(int64_t id, const ModelConfig& config) {
+    return id >= 0 && id < config.vocabulary;
 }
 
-std::string no_token(int64_t id, const std::string& setting, const DecoderConfig& config) {
+std::string no_token(int64_t id, const std::string& setting, const ModelConfig& config) {
     return fmt::format("{} = {}: is none of the {} tokens, and taken for none", setting, id,
-                       config.size.vocabulary);
+                       config.vocabulary);
 }
 
 }  // namespace
 
-void add_end_ids(std::span<const int64_t> ids, const std::string& setting, DecoderConfig& config,
+void add_end_ids(std::span<const int64_t> ids, const std::string& setting, ModelConfig& config,
                  Findings& findings) {
     for (const int64_t id : ids) {
         if (!is_token(id, config))
@@ -28,7 +28,7 @@ void add_end_ids(std::span<const int64_t> ids, const std::string& setting, Decod
     }
 }
 
-void check_token_id(int64_t id, const std::string& setting, const DecoderConfig& config, Findings& findings) {
+void check_token_id(int64_t id, const std::string& setting, const ModelConfig& config, Findings& findings) {
     if (!is_token(id, config)) findings.warnings.push_back(no_token(id, setting, config));
 }
 

@@ -4,7 +4,6 @@
 
 #include <fmt/core.h>
 
-#include "import/decoder_config.h"
 #include "import/joined_rows.h"
 #include "ir/stored_number.h"
 #include "support/error.h"
@@ -12,10 +11,6 @@
 namespace tessera::import {
 
 namespace {
-
-std::string expert_part(const std::string& prefix, const ExpertStack& stack, int64_t expert) {
-    return fmt::format("{}{}{}{}", prefix, stack.before, expert, stack.after);
-}
 
 bool is_float(const StoredTensor& tensor) {
     return tensor.element == ElementType::kF32 || tensor.element == ElementType::kF16 ||
@@ -35,28 +30,19 @@ void append_widened(std::vector<std::byte>& to, const StoredTensor& tensor,
 
 }  // namespace
 
-void name_stored_stacks(DecoderConfig& config, const WeightSource& checkpoint) {
-    for (const ExpertStack& stack : config.expert_stacks)
-        for (int64_t layer = 0; layer < config.size.layers; ++layer)
-            if (checkpoint.find(expert_part(config.names.prefix(layer), stack, 0)))
-                config.names[stack.tensor] = stack.name;
-}
-
-ExpertWeights::ExpertWeights(std::shared_ptr<const WeightSource> checkpoint, const DecoderConfig& config)
+ExpertWeights::ExpertWeights(std::shared_ptr<const WeightSource> checkpoint,
+                             std::span<const ExpertStack> stacks)
     : checkpoint_(std::move(checkpoint)) {
-    for (int64_t layer = 0; layer < config.size.layers; ++layer)
-        for (const ExpertStack& stack : config.expert_stacks)
-            add_stack(config.names.prefix(layer), stack, config.size.experts);
+    for (const ExpertStack& stack : stacks) add_stack(stack);
 }
 
-void ExpertWeights::add_stack(const std::string& prefix, const ExpertStack& stack, int64_t experts) {
-    const StoredTensor* first = checkpoint_->find(expert_part(prefix, stack, 0));
+void ExpertWeights::add_stack(const ExpertStack& stack) {
+    const StoredTensor* first = checkpoint_->find(stack.parts.front());
     if (first == nullptr) return;
     Stack made{.tensor = {.type = first->type, .element = first->element, .shape = first->shape, .bytes = {}},
                .parts = {}};
     std::string fault;
-    for (int64_t i = 0; i < experts; ++i) {
-        const std::string part = expert_part(prefix, stack, i);
+    for (const std::string& part : stack.parts) {
         const StoredTensor* tensor = checkpoint_->find(part);
         if (tensor == nullptr) {
             fault = fmt::format(" without {}", part);
@@ -69,9 +55,11 @@ void ExpertWeights::add_stack(const std::string& prefix, const ExpertStack& stac
     }
     if (made.is_widened) made.tensor.type = "F32", made.tensor.element = ElementType::kF32;
     if (!fault.empty()) made.tensor.type += fault, made.tensor.element.reset();
-    if (made.tensor.shape.size() == 2) made.tensor.shape[0] *= experts;
+    if (made.tensor.shape.size() == 2) made.tensor.shape[0] *= std::ssize(stack.parts);
+    if (made.tensor.shape.size() == 1)
+        made.tensor.shape.insert(made.tensor.shape.begin(), std::ssize(stack.parts));
     hidden_.insert(made.parts.begin(), made.parts.end());
-    stacks_.emplace(prefix + stack.name, std::move(made));
+    stacks_.emplace(stack.name, std::move(made));
 }
 
 const StoredTensor* ExpertWeights::find(std::string_view name) const {

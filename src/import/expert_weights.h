@@ -3,34 +3,26 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "import/decoder_tensors.h"
 #include "import/weights.h"
 
 namespace tessera::import {
 
-struct DecoderConfig;
-
-/// Matrices of the experts of each layer, which may be stored one by one: names behind that of a layer.
+/// Matrices that are stored one by one, and are one to the model.
 struct ExpertStack {
-    LayerTensor tensor;
-    std::string before;  ///< "mlp.experts."
-    std::string after;   ///< ".gate_proj.weight", behind the number
-    std::string name;    ///< of all of them: "mlp.experts.*.gate_proj.weight"
+    std::string name;                ///< of all of them: "model.layers.0.mlp.experts.*.gate_proj.weight"
+    std::vector<std::string> parts;  ///< whole names, in order
 };
-
-/// Gives the tensors of experts that the checkpoint stores one by one the names of their stacks.
-void name_stored_stacks(DecoderConfig& config, const WeightSource& checkpoint);
 
 /// The tensors of a checkpoint, in which the matrices [outputs, inputs] of all experts of a layer, stored one
 /// by one, are one matrix [experts * outputs, inputs]. Floats of several types become F32. If an expert is
 /// missing or has another shape or type than the first, the type of the whole says so.
 class ExpertWeights : public WeightSource {
 public:
-    /// `config` says the names, and how many experts there are.
-    ExpertWeights(std::shared_ptr<const WeightSource> checkpoint, const DecoderConfig& config);
+    ExpertWeights(std::shared_ptr<const WeightSource> checkpoint, std::span<const ExpertStack> stacks);
 
     const StoredTensor* find(std::string_view name) const override;
     std::vector<std::string> names() const override;
@@ -44,7 +36,7 @@ private:
         std::vector<std::string> parts;
         bool is_widened = false;  ///< to F32
     };
-    void add_stack(const std::string& prefix, const ExpertStack& stack, int64_t experts);
+    void add_stack(const ExpertStack& stack);
 
     std::shared_ptr<const WeightSource> checkpoint_;
     std::map<std::string, Stack, std::less<>> stacks_;

@@ -6,11 +6,12 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
-#include "import/decoder_spec.h"
 #include "import/gguf/gguf_parts.h"
+#include "import/model_graph.h"
 #include "import/model_weights.h"
 #include "import/quantised/quantising_weights.h"
 #include "import/quantised/repacked_weights.h"
+#include "import/resolve_model.h"
 #include "support/error.h"
 
 namespace tessera::import {
@@ -25,7 +26,7 @@ std::string model_name(const std::filesystem::path& path) {
 }
 
 /// Checks a type that only the settings state, when there are no tensors to ask.
-void check_stated_type(const DecoderConfig& config, Findings& findings) {
+void check_stated_type(const ModelConfig& config, Findings& findings) {
     const std::string& type = config.stated_type;
     if (!type.empty() && type != "float32" && type != "float16" && type != "bfloat16" && type != "auto")
         findings.unsupported.push_back(
@@ -42,7 +43,7 @@ void check_types(const WeightSource& weights, Findings& findings) {
                 fmt::format("{} tensors of type {}: expected {}", count, type, ops::known_weight_formats()));
 }
 
-int64_t context_of(const DecoderConfig& config, const ImportOptions& options, const std::string& path) {
+int64_t context_of(const ModelConfig& config, const ImportOptions& options, const std::string& path) {
     if (options.context == 0) return std::min(config.max_positions, kDefaultContext);
     if (options.context < 1 || options.context > config.max_positions)
         throw Error(path, "context",
@@ -52,18 +53,9 @@ int64_t context_of(const DecoderConfig& config, const ImportOptions& options, co
     return options.context;
 }
 
-/// The formats of the weights that make keys and values, in every layer.
-std::vector<ops::WeightFormat> cache_makers(const DecoderSpec& spec) {
-    std::vector<ops::WeightFormat> makers;
-    for (const LayerFormats& layer : spec.layers)
-        for (const LayerTensor tensor : {LayerTensor::kKey, LayerTensor::kValue})
-            makers.push_back(layer[static_cast<size_t>(tensor)].value());
-    return makers;
-}
-
 /// The checkpoint, and the layers that its settings and tensors define.
-ModelReport read_model(const std::filesystem::path& path) {
-    ModelReport report{.checkpoint = open_checkpoint(path)};
+ModelReport read_model(const std::filesystem::path& path, const Architectures& known) {
+    ModelReport report{.checkpoint = open_checkpoint(path, known)};
     Checkpoint& checkpoint = report.checkpoint;
     if (!checkpoint.config) {
         if (checkpoint.weights) check_types(*checkpoint.weights, checkpoint.findings);
@@ -71,7 +63,7 @@ ModelReport read_model(const std::filesystem::path& path) {
     }
     if (checkpoint.config->layers_differ) return report;
     if (checkpoint.weights)
-        report.spec = resolve_tensors(checkpoint, model_name(path));
+        report.spec = resolve_model(checkpoint, model_name(path));
     else
         check_stated_type(*checkpoint.config, checkpoint.findings);
     return report;
@@ -101,9 +93,9 @@ ImportedModel assemble(const ModelReport& report, const ImportOptions& options) 
     TESSERA_CHECK(options.max_tokens >= 1 && options.max_sequences >= 1, "{} tokens of {} sequences",
                   options.max_tokens, options.max_sequences);
 
-    const DecoderConfig& config = *checkpoint.config;
+    const ModelConfig& config = *checkpoint.config;
     const int64_t context = context_of(config, options, checkpoint.path);
-    DecoderSpec spec = *report.spec;
+    ModelSpec spec = *report.spec;
     spec.policy = options.policy;
     spec.gives_hidden = options.gives_hidden;
     std::shared_ptr<const WeightSource> weights;
@@ -113,16 +105,11 @@ ImportedModel assemble(const ModelReport& report, const ImportOptions& options) 
     else
         weights = std::make_shared<const RepackedWeights>(checkpoint.weights);
     spec.cache = options.cache ? *options.cache : cache_type(options.policy, cache_makers(spec));
-    if (spec.cache == ops::WeightFormat::kQ8_0 && spec.size.head_width % ops::kInt8Blocks.block != 0)
-        throw Error(checkpoint.path, "cache type",
-                    fmt::format("is q8_0, whose blocks have {} numbers; the heads of this model have {}",
-                                ops::kInt8Blocks.block, spec.size.head_width),
-                    "choose f16 or bf16");
-    ImportedModel model{.graph = build_decoder(spec, {context, options.max_tokens, options.max_sequences}),
-                        .weights = std::make_shared<const ModelWeights>(weights, config, context),
-                        .facts = {.architecture = config.architecture,
+    ImportedModel model{.graph = build_model(spec, {context, options.max_tokens, options.max_sequences}),
+                        .weights = std::make_shared<const ModelWeights>(weights, config, spec, context),
+                        .facts = {.architecture = config.name(),
                                   .format = checkpoint.format,
-                                  .size = config.size,
+                                  .vocabulary = config.vocabulary,
                                   .context = context,
                                   .max_positions = config.max_positions,
                                   .end_ids = config.end_ids,
@@ -135,8 +122,8 @@ ImportedModel assemble(const ModelReport& report, const ImportOptions& options) 
 
 }  // namespace
 
-ModelReport inspect_model(const std::filesystem::path& path) {
-    ModelReport report = read_model(path);
+ModelReport inspect_model(const std::filesystem::path& path, const Architectures& known) {
+    ModelReport report = read_model(path, known);
     std::vector<std::string>& unsupported = report.checkpoint.findings.unsupported;
     if (!report.spec || !unsupported.empty()) return report;
     try {
@@ -148,7 +135,7 @@ ModelReport inspect_model(const std::filesystem::path& path) {
 }
 
 ImportedModel import_model(const std::filesystem::path& path, const ImportOptions& options) {
-    const ModelReport report = read_model(path);
+    const ModelReport report = read_model(path, options.architectures);
     const Checkpoint& checkpoint = report.checkpoint;
     const std::vector<std::string>& unsupported = checkpoint.findings.unsupported;
     if (!unsupported.empty())

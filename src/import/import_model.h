@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "import/checkpoint.h"
-#include "import/decoder.h"
+#include "import/model_spec.h"
 #include "import/quantised/mixture.h"
 #include "import/weights.h"
 #include "ir/graph.h"
@@ -22,7 +22,8 @@ struct ImportOptions {
     Policy policy = Policy::kDefault;
     std::optional<ops::WeightFormat> cache;  ///< of keys and values; empty: cache_type of the policy
     std::optional<Mixture> quantisation;     ///< of a float checkpoint
-    bool gives_hidden = false;               ///< DecoderSpec::gives_hidden
+    bool gives_hidden = false;               ///< ModelSpec::gives_hidden
+    Architectures architectures;             ///< texts of the user's own, before those that are shipped
 };
 
 /// By default, the rotary tables and page tables stay small, however many positions a model allows.
@@ -32,7 +33,7 @@ inline constexpr int64_t kDefaultContext = 8192;
 struct ModelFacts {
     std::string architecture;
     std::string format;
-    DecoderSize size;
+    int64_t vocabulary = 0;
     int64_t context = 0;        ///< positions of one sequence
     int64_t max_positions = 0;  ///< that the model was made for
     std::vector<int64_t> end_ids;
@@ -54,11 +55,11 @@ ImportedModel import_model(const std::filesystem::path& path, const ImportOption
 /// The report of `tessera check`: the checkpoint with all findings, also those of its tensors.
 struct ModelReport {
     Checkpoint checkpoint;
-    std::optional<DecoderSpec> spec;  ///< empty without a configuration or without weights
+    std::optional<ModelSpec> spec;  ///< empty without a configuration or without weights
 };
 
 /// Imports the model and says what became of it: what import_model would refuse is among the findings.
 /// @throws Error if the path holds no model, or a file is damaged.
-ModelReport inspect_model(const std::filesystem::path& path);
+ModelReport inspect_model(const std::filesystem::path& path, const Architectures& known = {});
 
 }  // namespace tessera::import

@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "import/decoder.h"
 #include "import/diffusion_transformer.h"
 #include "import/hf/config.h"
+#include "import/model_graph.h"
 #include "import/policy.h"
+#include "import/resolve_model.h"
 #include "support/error.h"
 
 namespace tessera::import {
@@ -62,38 +63,26 @@ ImportedShapes import_diffusion_shapes(const fs::path& path, int64_t images) {
             .warnings = findings.warnings};
 }
 
-ImportedShapes import_shapes(const fs::path& path, const StepLimits& limits) {
+ImportedShapes import_shapes(const fs::path& path, const StepLimits& limits, const Architectures& known) {
     const fs::path file = config_at(path);
     Findings findings;
-    const std::optional<DecoderConfig> config = read_hf_config(file.string(), findings);
+    const std::optional<ModelConfig> config = read_hf_config(file.string(), known, findings);
     const ops::WeightFormat format = stated_format(config ? config->stated_type : "", findings);
     if (config && config->layers_differ)
         findings.unsupported.push_back("layers of different sizes: expected one size for all");
-    if (config && config->size.experts > 0)
-        findings.unsupported.push_back(
-            "a mixture of experts: which of them a token needs is not known before");
     refuse_findings(file, findings);
 
-    DecoderSpec spec{.name = planned_name(file),
-                     .size = config->size,
-                     .epsilon = config->epsilon,
-                     .rope_form = config->rope_form,
-                     .rope_pairs = rotated_pairs(config->rope, config->size.head_width),
-                     .is_tied = config->is_tied.value_or(false),
-                     .names = config->names,
-                     .embedding = format,
-                     .positions = format,
-                     .final_norm = format,
-                     .head = format,
-                     .form = config->form,
-                     .policy = Policy::kDefault,
-                     .cache = cache_type(Policy::kDefault, std::span(&format, 1))};
-    if (config->form.norm == NormForm::kLayer) spec.final_norm_bias = format;
-    LayerFormats layer{};
-    for (size_t i = 0; i < kLayerTensors; ++i)
-        if (config->tensors[i] == Presence::kAlways) layer[i] = format;
-    spec.layers.assign(static_cast<size_t>(config->size.layers), layer);
-    return {.graph = build_decoder(spec, limits),
+    ModelSpec spec = assume_model(*config, planned_name(file), format);
+    spec.policy = Policy::kDefault;
+    spec.cache = cache_type(Policy::kDefault, std::span(&format, 1));
+    for (const SpecPart& layer : spec.layers)
+        for (const PartStep& step : layer.steps)
+            if (step.is_call("experts"))
+                findings.unsupported.push_back(
+                    "a mixture of experts: which of them a token needs is not known before");
+    if (!findings.unsupported.empty()) findings.unsupported.resize(1);
+    refuse_findings(file, findings);
+    return {.graph = build_model(spec, limits),
             .type = std::string(tessera::name(ops::element_of(format).value())),
             .max_positions = config->max_positions,
             .warnings = findings.warnings};

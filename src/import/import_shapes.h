@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "import/architecture/architectures.h"
 #include "import/step.h"
 #include "ir/graph.h"
 
@@ -20,7 +21,8 @@ struct ImportedShapes {
 /// The graph that import_model makes of a checkpoint whose weights all have the type that the settings state
 /// (BF16 where they state none), without looking at weights. `path`: a config.json under any name, or a
 /// folder with one. @throws Error naming everything that is not supported, at once.
-ImportedShapes import_shapes(const std::filesystem::path& path, const StepLimits& limits);
+ImportedShapes import_shapes(const std::filesystem::path& path, const StepLimits& limits,
+                             const Architectures& known = {});
 
 /// True if the config.json at `path`, as above, is of a diffusion transformer.
 bool is_diffusion_model(const std::filesystem::path& path);

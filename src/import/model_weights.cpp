@@ -5,7 +5,8 @@
 
 #include <fmt/core.h>
 
-#include "import/decoder.h"
+#include "import/alibi.h"
+#include "import/model_spec.h"
 #include "support/error.h"
 
 namespace tessera::import {
@@ -25,32 +26,37 @@ void divide_by_factors(const StoredTensor& factors, const char* name, std::vecto
 }
 
 /// The factors of a GGUF file that count in this context, as llama.cpp chooses them.
-const char* factors_of(const WeightSource& checkpoint, const DecoderConfig& config, int64_t context) {
+const char* factors_of(const WeightSource& checkpoint, const RopeConfig& rope, int64_t context) {
     if (checkpoint.find(kRopeFactorsSource)) return kRopeFactorsSource;
-    return context > config.rope.original_context ? kLongRopeFactorsSource : kShortRopeFactorsSource;
+    return context > rope.original_context ? kLongRopeFactorsSource : kShortRopeFactorsSource;
 }
 
 }  // namespace
 
-ModelWeights::ModelWeights(std::shared_ptr<const WeightSource> checkpoint, const DecoderConfig& config,
-                           int64_t positions)
+ModelWeights::ModelWeights(std::shared_ptr<const WeightSource> checkpoint, const ModelConfig& config,
+                           const ModelSpec& spec, int64_t positions)
     : checkpoint_(std::move(checkpoint)) {
-    const int64_t width = config.size.head_width;
-    const std::vector<int64_t> shape = {positions, rotated_pairs(config.rope, width)};
-    if (config.form.has(LayerRope::kGlobal)) {
-        std::vector<double> frequencies = rope_frequencies(config.rope, width, positions);
-        const char* name = factors_of(*checkpoint_, config, positions);
-        const StoredTensor* factors = config.is_gguf() ? checkpoint_->find(name) : nullptr;
+    for (const SpecPart& layer : spec.layers)
+        for (const PartStep& step : layer.steps)
+            walk(step.term, [&](const Term& term) {
+                const std::optional<AlibiSlopes> slopes = alibi_slopes_in(term);
+                if (!slopes || slopes_.contains(slopes->source())) return;
+                const auto& values = slopes_.emplace(slopes->source(), slopes->values()).first->second;
+                add(slopes->source(), values, {slopes->heads});
+            });
+    for (const RopeText& text : config.architecture->ropes) {
+        const ModelRope& rope = config.ropes.at(text.name);
+        std::vector<double> frequencies = rope_frequencies(rope.config, rope.width, positions);
+        const char* name = factors_of(*checkpoint_, rope.config, positions);
+        const bool is_main = &text == &config.architecture->ropes.front();
+        const StoredTensor* factors = config.is_gguf && is_main ? checkpoint_->find(name) : nullptr;
         if (factors) divide_by_factors(*factors, name, frequencies);
-        tables_ = rope_tables(frequencies, positions, config.rope.amplitude);
-        add(kRopeCosSource, tables_.cos, shape);
-        add(kRopeSinSource, tables_.sin, shape);
-    }
-    if (config.form.has(LayerRope::kLocal)) {
-        local_tables_ = rope_tables(rope_frequencies(config.local_rope, width, positions), positions,
-                                    config.local_rope.amplitude);
-        add(kLocalRopeCosSource, local_tables_.cos, shape);
-        add(kLocalRopeSinSource, local_tables_.sin, shape);
+        const RopeTables& tables =
+            tables_.emplace(text.name, rope_tables(frequencies, positions, rope.config.amplitude))
+                .first->second;
+        const std::vector<int64_t> shape = {positions, rope.pairs()};
+        add(rope_source(text.name, true), tables.cos, shape);
+        add(rope_source(text.name, false), tables.sin, shape);
     }
 }
 

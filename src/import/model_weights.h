@@ -5,19 +5,19 @@
 #include <string>
 #include <vector>
 
-#include "import/decoder_config.h"
+#include "import/model_spec.h"
 #include "import/weights.h"
 
 namespace tessera::import {
 
-/// All constants of a model's graph: the tensors of its checkpoint, and the rotary tables "rope.cos" and
-/// "rope.sin", and for layers with frequencies of their own "rope.local.cos" and "rope.local.sin".
+/// All constants of a model's graph: the tensors of its checkpoint, and its rotary tables (rope_source) and
+/// slopes of attention (import/alibi.h).
 class ModelWeights : public WeightSource {
 public:
     /// `positions`: rows of the tables. Factors of a GGUF file, such as rope_freqs.weight, divide the
     /// frequencies. @throws Error if they hold factors that are not positive.
-    ModelWeights(std::shared_ptr<const WeightSource> checkpoint, const DecoderConfig& config,
-                 int64_t positions);
+    ModelWeights(std::shared_ptr<const WeightSource> checkpoint, const ModelConfig& config,
+                 const ModelSpec& spec, int64_t positions);
     ModelWeights(const ModelWeights&) = delete;  // generated tensors point into the tables
     ModelWeights& operator=(const ModelWeights&) = delete;
 
@@ -31,8 +31,8 @@ private:
     void add(const std::string& name, const std::vector<float>& contents, const std::vector<int64_t>& shape);
 
     std::shared_ptr<const WeightSource> checkpoint_;
-    RopeTables tables_;
-    RopeTables local_tables_;
+    std::map<std::string, std::vector<float>> slopes_;  ///< by their sources
+    std::map<std::string, RopeTables> tables_;          ///< by the names of the text
     std::map<std::string, StoredTensor, std::less<>> generated_;
 };
 

@@ -6,6 +6,12 @@
 
 namespace tessera::import {
 
+/// Factors of a GGUF file that divide the rotary frequencies, f32[pairs that are rotated]: for Llama 3.1 and
+/// later, and for contexts up to that of the training and beyond it.
+inline constexpr const char* kRopeFactorsSource = "rope_freqs.weight";
+inline constexpr const char* kShortRopeFactorsSource = "rope_factors_short.weight";
+inline constexpr const char* kLongRopeFactorsSource = "rope_factors_long.weight";
+
 /// The frequencies of a model's rotary position embedding.
 struct RopeConfig {
     enum class Scaling : uint8_t { kNone, kLinear, kLlama3, kYarn, kLongRope };

@@ -37,26 +37,6 @@ bool is_adapter(const std::string& name) {
     return name.find("lora_") != std::string::npos || name.find("adapter") != std::string::npos;
 }
 
-/// The rest of a name behind that of an existing layer; empty for other names.
-std::string_view behind_layer(std::string_view name, const DecoderConfig& config) {
-    const std::string layers = config.names.base + config.names.layers;
-    if (!name.starts_with(layers)) return {};
-    name.remove_prefix(layers.size());
-    int64_t layer = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), layer);
-    if (error != std::errc() || layer >= config.size.layers || end == name.data() + name.size()) return {};
-    return name.substr(static_cast<size_t>(end - name.data()) + 1);
-}
-
-/// True if a tensor of a folder would change the results if it were used: biases and norms of existing
-/// layers, and every tensor of a layer of another configuration.
-bool would_change_results(std::string_view name, const DecoderConfig& config) {
-    if (name == "lm_head.bias" || name == source_name(OuterTensor::kFinalNormBias, config.names)) return true;
-    const std::string_view rest = behind_layer(name, config);
-    if (rest.ends_with(".bias") || rest.find("norm") != std::string_view::npos) return true;
-    return !rest.empty() && std::ranges::find(config.names.layer, rest) != config.names.layer.end();
-}
-
 std::optional<double> number_at(const StoredTensor& tensor, size_t index) {
     if (tensor.element == ElementType::kF32) {
         float value = 0;
@@ -83,6 +63,24 @@ bool are_close(const StoredTensor& tensor, const std::vector<double>& expected) 
 }
 
 }  // namespace
+
+std::string_view TensorAccount::behind_layer(std::string_view name) const {
+    if (!name.starts_with(placed_.before_number)) return {};
+    name.remove_prefix(placed_.before_number.size());
+    int64_t layer = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), layer);
+    if (error != std::errc() || layer >= config_.layers || end == name.data() + name.size()) return {};
+    return name.substr(static_cast<size_t>(end - name.data()) + 1);
+}
+
+bool TensorAccount::would_change_results(const std::string& name) const {
+    const auto has = [&](const PlacedPart& part) {
+        return std::ranges::find(part.parts_of_text, name) != part.parts_of_text.end();
+    };
+    if (has(placed_.head) || std::ranges::any_of(placed_.layers, has)) return true;
+    const std::string_view rest = behind_layer(name);
+    return rest.ends_with(".bias") || rest.find("norm") != std::string_view::npos;
+}
 
 ops::WeightFormat TensorAccount::resolve(const std::string& name, const std::vector<int64_t>& shape) {
     if (shape.size() == 2)
@@ -133,12 +131,12 @@ void TensorAccount::close() {
 
 void TensorAccount::account_for_rest() {
     std::vector<std::string> unannounced, adapters, others;
-    const bool is_folder = !config_.is_gguf();
+    const bool is_folder = !config_.is_gguf;
     for (const std::string& name : weights_.names()) {
         if (used_.contains(name) || is_recomputed(name)) continue;
-        auto& list = is_folder && would_change_results(name, config_) ? unannounced
-                     : is_folder && is_adapter(name)                  ? adapters
-                                                                      : others;
+        auto& list = is_folder && would_change_results(name) ? unannounced
+                     : is_folder && is_adapter(name)         ? adapters
+                                                             : others;
         list.push_back(shown(name));
     }
     report("tensors that config.json does not announce (attention_bias and mlp_bias announce biases)",
@@ -150,15 +148,20 @@ void TensorAccount::account_for_rest() {
 }
 
 bool TensorAccount::is_recomputed(const std::string& name) const {
-    const std::string_view rest = behind_layer(name, config_);
-    if (!rest.empty() && std::ranges::find(config_.buffers, rest) != config_.buffers.end()) return true;
+    const auto is_unused = [&](const PlacedPart& part) {
+        return std::ranges::find(part.unused, name) != part.unused.end();
+    };
+    if (is_unused(placed_.head) || std::ranges::any_of(placed_.layers, is_unused)) return true;
     if (!name.ends_with(kFrequencies)) return false;
-    RopeConfig plain = config_.rope;
-    plain.scaling = RopeConfig::Scaling::kNone;
     const StoredTensor& tensor = *weights_.find(name);
-    const int64_t width = config_.size.head_width, context = config_.rope.original_context;
-    return are_close(tensor, rope_frequencies(plain, width, context)) ||
-           are_close(tensor, rope_frequencies(config_.rope, width, context));
+    return std::ranges::any_of(config_.ropes, [&](const auto& each) {
+        const ModelRope& rope = each.second;
+        RopeConfig plain = rope.config;
+        plain.scaling = RopeConfig::Scaling::kNone;
+        const int64_t context = rope.config.original_context;
+        return are_close(tensor, rope_frequencies(plain, rope.width, context)) ||
+               are_close(tensor, rope_frequencies(rope.config, rope.width, context));
+    });
 }
 
 }  // namespace tessera::import

@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "import/decoder_config.h"
 #include "import/findings.h"
+#include "import/model_config.h"
+#include "import/place_tensors.h"
 #include "import/weights.h"
 #include "ir/ops/weight_format.h"
 
@@ -19,8 +20,9 @@ namespace tessera::import {
 class TensorAccount {
 public:
     /// All must live longer.
-    TensorAccount(const WeightSource& weights, const DecoderConfig& config, Findings& findings)
-        : weights_(weights), config_(config), findings_(findings) {}
+    TensorAccount(const WeightSource& weights, const ModelConfig& config, const PlacedTensors& placed,
+                  Findings& findings)
+        : weights_(weights), config_(config), placed_(placed), findings_(findings) {}
 
     bool contains(const std::string& name) const { return weights_.find(name) != nullptr; }
 
@@ -39,9 +41,15 @@ private:
                               const std::string& expected, bool (*is_accepted)(ops::WeightFormat));
     void account_for_rest();
     bool is_recomputed(const std::string& name) const;
+    /// The rest of a name behind the number of an existing layer; empty for other names.
+    std::string_view behind_layer(std::string_view name) const;
+    /// True if a tensor of a folder would change the results if it were used: biases and norms of existing
+    /// layers, and every tensor that the text has for other settings.
+    bool would_change_results(const std::string& name) const;
 
     const WeightSource& weights_;
-    const DecoderConfig& config_;
+    const ModelConfig& config_;
+    const PlacedTensors& placed_;
     Findings& findings_;
     std::set<std::string, std::less<>> used_;
     std::map<std::string, int64_t> types_;  ///< by their fault

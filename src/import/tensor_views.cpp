@@ -5,7 +5,6 @@
 
 #include <fmt/core.h>
 
-#include "import/decoder_config.h"
 #include "support/error.h"
 
 namespace tessera::import {
@@ -25,7 +24,7 @@ std::vector<std::byte> transposed(const StoredTensor& stored, std::span<const st
 }
 
 /// Rows [first, first + rows) of each group of `total`.
-std::vector<std::byte> taken_rows(std::span<const std::byte> bytes, const LayerView& view) {
+std::vector<std::byte> taken_rows(std::span<const std::byte> bytes, const TensorView& view) {
     const size_t row = bytes.size() / static_cast<size_t>(view.groups * view.total);
     const size_t chunk = static_cast<size_t>(view.rows) * row;
     std::vector<std::byte> all(static_cast<size_t>(view.groups) * chunk);
@@ -38,11 +37,13 @@ std::vector<std::byte> taken_rows(std::span<const std::byte> bytes, const LayerV
 
 }  // namespace
 
-TensorViews::View TensorViews::described(const StoredTensor& stored, const LayerView& form) {
-    View view{.tensor = stored, .stored = {}, .form = form};
+TensorViews::View TensorViews::described(const StoredTensor& stored, const TensorView& form) {
+    View view{.tensor = stored, .form = form};
     StoredTensor& tensor = view.tensor;
-    if (stored.shape.size() == 3 && stored.shape[0] == form.groups)
-        tensor.shape = {stored.shape[0] * stored.shape[1], stored.shape[2]};
+    const bool is_stack =
+        stored.shape.size() == 3 && stored.shape[0] * stored.shape[1] == form.groups * form.total;
+    if (is_stack) tensor.shape = {stored.shape[0] * stored.shape[1], stored.shape[2]};
+    if (stored.shape.empty() && form.total == 1) tensor.shape = {1};
     view.is_transposed = form.is_transposed && stored.shape.size() == 2 && stored.element.has_value();
     if (view.is_transposed) std::swap(tensor.shape[0], tensor.shape[1]);
     if (tensor.shape.empty() || tensor.shape[0] != form.groups * form.total) return view;
@@ -59,45 +60,13 @@ TensorViews::View TensorViews::described(const StoredTensor& stored, const Layer
     return view;
 }
 
-void split(DecoderConfig& config, const std::string& stored, std::span<const LayerTensor> tensors,
-           bool is_transposed, int64_t groups) {
-    const auto rows_of = [&](LayerTensor tensor) { return shape_of(tensor, config.size).front() / groups; };
-    int64_t total = 0;
-    for (const LayerTensor tensor : tensors) total += rows_of(tensor);
-    int64_t first = 0;
-    for (const LayerTensor tensor : tensors) {
-        const int64_t rows = rows_of(tensor);
-        const std::string part =
-            rows == total ? "" : fmt::format("[{}{}:{}]", groups > 1 ? ":, " : "", first, first + rows);
-        const std::string name = fmt::format("{}{}{}", stored, is_transposed ? "^T" : "", part);
-        config.views.push_back({stored, name, first, rows, total, groups, is_transposed});
-        config.names[tensor] = name;
-        first += rows;
-    }
-}
-
-void split_what_is_stored(DecoderConfig& config, const WeightSource& checkpoint) {
-    for (const StoredTogether& each : config.stored_together) {
-        bool is_stored = false;
-        for (int64_t layer = 0; layer < config.size.layers && !is_stored; ++layer)
-            is_stored = checkpoint.find(config.names.prefix(layer) + each.stored) != nullptr;
-        if (is_stored) split(config, each.stored, each.tensors, false, each.groups);
-    }
-}
-
-TensorViews::TensorViews(std::shared_ptr<const WeightSource> checkpoint, const DecoderConfig& config)
+TensorViews::TensorViews(std::shared_ptr<const WeightSource> checkpoint, std::span<const TensorView> views)
     : checkpoint_(std::move(checkpoint)) {
-    for (int64_t layer = 0; layer < config.size.layers; ++layer) {
-        const std::string prefix = config.names.prefix(layer);
-        for (const LayerView& view : config.views) {
-            const std::string stored = prefix + view.stored;
-            const StoredTensor* tensor = checkpoint_->find(stored);
-            if (!tensor) continue;
-            hidden_.insert(stored);
-            View own = described(*tensor, view);
-            own.stored = stored;
-            views_.emplace(prefix + view.name, std::move(own));
-        }
+    for (const TensorView& view : views) {
+        const StoredTensor* tensor = checkpoint_->find(view.stored);
+        if (!tensor) continue;
+        hidden_.insert(view.stored);
+        views_.emplace(view.name, described(*tensor, view));
     }
 }
 
@@ -120,9 +89,9 @@ TensorContents TensorViews::contents(std::string_view name) const {
     if (found == views_.end()) return checkpoint_->contents(name);
     const View& view = found->second;
     if (!view.is_made && !view.tensor.bytes.empty()) return {.bytes = view.tensor.bytes, .owner = nullptr};
-    TensorContents whole = checkpoint_->contents(view.stored);
+    TensorContents whole = checkpoint_->contents(view.form.stored);
     if (!view.is_made) return whole;
-    const StoredTensor& stored = *checkpoint_->find(view.stored);
+    const StoredTensor& stored = *checkpoint_->find(view.form.stored);
     const auto made = std::make_shared<const std::vector<std::byte>>(
         view.is_transposed ? transposed(stored, whole.bytes, view.form.first, view.form.rows)
                            : taken_rows(whole.bytes, view.form));
@@ -135,7 +104,7 @@ std::unique_ptr<TensorRows> TensorViews::open_rows(std::string_view name) const 
 
 void TensorViews::release(std::string_view name) const {
     const auto found = views_.find(name);
-    checkpoint_->release(found == views_.end() ? name : std::string_view(found->second.stored));
+    checkpoint_->release(found == views_.end() ? name : std::string_view(found->second.form.stored));
 }
 
 }  // namespace tessera::import

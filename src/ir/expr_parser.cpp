@@ -152,6 +152,7 @@ ExprPtr ExprParser::parse_primary() {
             return real(tokens_.next().real);
         case Token::Kind::kName:
             return parse_name();
+        case Token::Kind::kText:
         case Token::Kind::kSymbol:
         case Token::Kind::kEnd:
             break;

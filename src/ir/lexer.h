@@ -13,11 +13,12 @@ namespace tessera {
 inline constexpr int64_t kLargestInteger = int64_t{1} << 53;
 
 struct Token {
-    enum class Kind : uint8_t { kName, kInteger, kReal, kSymbol, kEnd };
+    enum class Kind : uint8_t { kName, kInteger, kReal, kText, kSymbol, kEnd };
     Kind kind = Kind::kEnd;
-    std::string_view text;  ///< as written; "" at the end of a line
-    int64_t integer = 0;    ///< of kInteger, at most kLargestInteger
-    double real = 0;        ///< of kReal, finite
+    std::string_view
+        text;  ///< as written; "" at the end of a line. Operators have no kText, a text in quotation marks
+    int64_t integer = 0;  ///< of kInteger, at most kLargestInteger
+    double real = 0;      ///< of kReal, finite
 };
 
 /// The tokens of one line without its comment, kEnd last. They point into `line`.

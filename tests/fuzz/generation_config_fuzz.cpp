@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     std::ofstream(folder.path / "generation_config.json", std::ios::binary) << fuzz::text_of(data, size);
     return fuzz::accepts_or_throws_error([&] {
         import::Findings findings;
-        (void)import::read_hf_config((folder.path / "config.json").string(), findings);
+        (void)import::read_hf_config((folder.path / "config.json").string(), {}, findings);
         llm::check(llm::decided(llm::read_stated_sampling(folder.path), {}));
     });
 }

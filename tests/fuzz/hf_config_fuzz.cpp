@@ -8,7 +8,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return fuzz::accepts_or_throws_error([&] {
         const fuzz::InputFile input(fuzz::text_of(data, size));
         import::Findings findings;
-        (void)import::read_hf_config(input.path(), findings);
+        (void)import::read_hf_config(input.path(), {}, findings);
     });
 }
 

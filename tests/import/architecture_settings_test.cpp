@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "import/architecture/part.h"
 #include "import/hf/config.h"
 #include "import/import_model.h"
 #include "import/random_checkpoint.h"
@@ -24,7 +25,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 struct VariantSettings {
-    std::optional<DecoderConfig> config;
+    std::optional<ModelConfig> config;
     Findings findings;
 };
 
@@ -38,7 +39,7 @@ VariantSettings settings_of(const std::string& variant, const std::vector<std::s
     const TemporaryFolder folder;
     testing::write_file(folder.path() / "config.json", config.dump());
     VariantSettings result;
-    result.config = read_hf_config((folder.path() / "config.json").string(), result.findings);
+    result.config = read_hf_config((folder.path() / "config.json").string(), {}, result.findings);
     return result;
 }
 
@@ -51,9 +52,32 @@ std::string error_with(const std::string& variant, const json& with) {
     return "was accepted";
 }
 
-std::vector<bool> windowed_layers(const DecoderConfig& config) {
+/// The option of each layer's attention; 0 where it has none.
+std::vector<double> options_of(const ModelConfig& config, const char* option) {
+    std::vector<double> all;
+    for (const Part& layer : parts_of(config).layers)
+        for (const PartStep& step : layer.steps) {
+            if (!step.is_call("attend")) continue;
+            const TermPtr value = step.term->option(option);
+            all.push_back(value && value->kind == Term::Kind::kNumber ? value->number : 0);
+        }
+    return all;
+}
+
+std::vector<bool> windowed_layers(const ModelConfig& config) {
     std::vector<bool> all;
-    for (const LayerKind& layer : config.form.layers) all.push_back(layer.is_windowed);
+    for (const double window : options_of(config, "window")) all.push_back(window > 0);
+    return all;
+}
+
+/// The rotary tables of each layer; empty where it has none.
+std::vector<std::string> rotated_layers(const ModelConfig& config) {
+    std::vector<std::string> all;
+    for (const Part& layer : parts_of(config).layers) {
+        all.emplace_back();
+        for (const PartStep& step : layer.steps)
+            if (step.is_call("rotate")) all.back() = step.term->arguments[1]->name;
+    }
     return all;
 }
 
@@ -66,28 +90,27 @@ TEST(Gemma3Settings, OldNamesMeanTheSame) {
                      {"rope_scaling", {{"rope_type", "linear"}, {"factor", 4.0}}},
                      {"sliding_window_pattern", 6}});
     EXPECT_THAT(old.findings.unsupported, IsEmpty());
-    EXPECT_EQ(old.config->rope, now.config->rope);
-    EXPECT_EQ(old.config->local_rope, now.config->local_rope);
-    EXPECT_EQ(old.config->form.layers, now.config->form.layers);
+    EXPECT_EQ(old.config->ropes, now.config->ropes);
+    EXPECT_EQ(options_of(*old.config, "window"), options_of(*now.config, "window"));
     EXPECT_THAT(windowed_layers(*old.config), ElementsAre(true, true, true, true, true, false, true));
-    EXPECT_EQ(old.config->form.layers[5].rope, LayerRope::kGlobal);
-    EXPECT_EQ(old.config->form.layers[6].rope, LayerRope::kLocal);
+    EXPECT_EQ(rotated_layers(*old.config)[5], "rope");
+    EXPECT_EQ(rotated_layers(*old.config)[6], "local_rope");
 }
 
 TEST(Gemma3Settings, BasesThatNobodyStatesAreTheDefaults) {
     const VariantSettings found = settings_of("gemma3", {"rope_parameters"});
-    EXPECT_EQ(found.config->rope.base, 1e6);
-    EXPECT_EQ(found.config->local_rope.base, 1e4);
+    EXPECT_EQ(found.config->ropes.at("rope").config.base, 1e6);
+    EXPECT_EQ(found.config->ropes.at("local_rope").config.base, 1e4);
 }
 
 TEST(Gemma2Settings, NullSwitchesACapOffAndAbsenceDoesNot) {
     const VariantSettings absent =
         settings_of("gemma2", {"attn_logit_softcapping", "final_logit_softcapping"});
-    EXPECT_EQ(absent.config->form.attention_cap, 50);
-    EXPECT_EQ(absent.config->form.logits_cap, 30);
+    EXPECT_EQ(absent.config->real("attention_cap"), 50);
+    EXPECT_EQ(absent.config->real("logits_cap"), 30);
     const VariantSettings null = settings_of("gemma2", {}, {{"final_logit_softcapping", nullptr}});
-    EXPECT_EQ(null.config->form.logits_cap, 0);
-    EXPECT_EQ(null.config->form.attention_cap, 4);
+    EXPECT_EQ(null.config->real("logits_cap"), 0);
+    EXPECT_EQ(null.config->real("attention_cap"), 4);
     EXPECT_THAT(windowed_layers(*settings_of("gemma2", {"layer_types"}).config),
                 ElementsAre(true, false, true));
 }
@@ -103,16 +126,16 @@ TEST(Gemma2Settings, LayerTypesThatNobodyKnowsAreRefused) {
 }
 
 TEST(MistralSettings, NullMeansNoWindowAndAbsenceTheDefault) {
-    EXPECT_EQ(settings_of("mistral_window", {}).config->form.window, 5);
-    EXPECT_EQ(settings_of("mistral_window", {"sliding_window"}).config->form.window, 4096);
+    EXPECT_EQ(settings_of("mistral_window", {}).config->integer("window"), 5);
+    EXPECT_EQ(settings_of("mistral_window", {"sliding_window"}).config->integer("window"), 4096);
     const VariantSettings null = settings_of("mistral_window", {}, {{"sliding_window", nullptr}});
-    EXPECT_EQ(null.config->form.window, 0);
+    EXPECT_EQ(null.config->integer("window"), 0);
     EXPECT_THAT(windowed_layers(*null.config), ElementsAre(false, false));
 }
 
 TEST(Phi3Settings, LongRopeHasSeveralNames) {
     const json factors = {{"short_factor", {1.0, 1.25, 1.5}}, {"long_factor", {1.5, 3.0, 7.0}}};
-    const RopeConfig now = settings_of("phi3_long", {}).config->rope;
+    const RopeConfig now = settings_of("phi3_long", {}).config->ropes.at("rope").config;
     EXPECT_EQ(now.scaling, RopeConfig::Scaling::kLongRope);
     EXPECT_THAT(now.amplitude, DoubleEq(std::sqrt(2.0))) << "sqrt(1 + log(8) / log(8))";
     for (const char* type : {"su", "longrope", "yarn"}) {
@@ -121,7 +144,7 @@ TEST(Phi3Settings, LongRopeHasSeveralNames) {
         const VariantSettings old =
             settings_of("phi3_long", {"rope_parameters"}, {{"rope_theta", 100.0}, {"rope_scaling", scaling}});
         EXPECT_THAT(old.findings.unsupported, IsEmpty()) << type;
-        EXPECT_EQ(old.config->rope, now) << type;
+        EXPECT_EQ(old.config->ropes.at("rope").config, now) << type;
     }
 }
 
@@ -131,7 +154,8 @@ TEST(Phi3Settings, FactorsAreOneForEachPair) {
     EXPECT_THAT(error_with("phi3_long", {{"rope_parameters", nullptr}, {"rope_scaling", scaling}}),
                 HasSubstr("has 2 factors, expected one for each of 3 pairs"));
     EXPECT_EQ(settings_of("phi3_window", {"rope_parameters"}, {{"partial_rotary_factor", 0.75}})
-                  .config->rope.rotated,
+                  .config->ropes.at("rope")
+                  .config.rotated,
               4);
     EXPECT_THAT(settings_of("llama_gelu", {}, {{"partial_rotary_factor", 0.75}}).findings.unsupported,
                 ElementsAre(HasSubstr("rotation of a part of each head")));
@@ -142,8 +166,9 @@ TEST(YarnSettings, TheAmplitudeFollowsFromTheScales) {
         {"rope_type", "yarn"}, {"factor", 4.0},         {"original_max_position_embeddings", 16},
         {"mscale", 1.0},       {"mscale_all_dim", 0.5}, {"rope_theta", 100.0}};
     const double log = std::log(4.0);
-    EXPECT_THAT(settings_of("qwen3_yarn", {}, {{"rope_parameters", yarn}}).config->rope.amplitude,
-                DoubleEq((1 + 0.1 * log) / (1 + 0.05 * log)));
+    EXPECT_THAT(
+        settings_of("qwen3_yarn", {}, {{"rope_parameters", yarn}}).config->ropes.at("rope").config.amplitude,
+        DoubleEq((1 + 0.1 * log) / (1 + 0.05 * log)));
     json invented = yarn;
     invented["beta_medium"] = 2;
     EXPECT_THAT(settings_of("qwen3_yarn", {}, {{"rope_parameters", invented}}).findings.unsupported,
@@ -151,9 +176,9 @@ TEST(YarnSettings, TheAmplitudeFollowsFromTheScales) {
 }
 
 TEST(SmolLm3Settings, LayersWithoutPositionsComeFromTheListOrTheInterval) {
-    const auto rotated = [](const DecoderConfig& config) {
+    const auto rotated = [](const ModelConfig& config) {
         std::vector<bool> all;
-        for (const LayerKind& layer : config.form.layers) all.push_back(layer.rope == LayerRope::kGlobal);
+        for (const std::string& rope : rotated_layers(config)) all.push_back(!rope.empty());
         return all;
     };
     EXPECT_THAT(rotated(*settings_of("smollm3", {"no_rope_layers"}, {{"no_rope_layer_interval", 2}}).config),
@@ -162,8 +187,11 @@ TEST(SmolLm3Settings, LayersWithoutPositionsComeFromTheListOrTheInterval) {
                 ElementsAre(false, true, true, true, false));
     EXPECT_THAT(settings_of("smollm3", {}, {{"no_rope_layers", {0, 1}}}).findings.unsupported,
                 ElementsAre(HasSubstr("expected one for each of 5 layers")));
-    EXPECT_THAT(settings_of("smollm3", {}, {{"use_sliding_window", true}}).findings.unsupported,
-                ElementsAre(HasSubstr("sliding window")));
+    const json windows = {
+        {"use_sliding_window", true}, {"sliding_window", 7}, {"no_rope_layers", {0, 1, 1, 1, 0}}};
+    EXPECT_THAT(options_of(*settings_of("smollm3", {"layer_types"}, windows).config, "window"),
+                ElementsAre(7, 0, 0, 0, 7))
+        << "the layers without positions";
 }
 
 TEST(OptSettings, WhatEveryOptHasIsAccountedFor) {
@@ -187,17 +215,20 @@ TEST(OptSettings, OtherLayoutsAreNamedAtOnce) {
 }
 
 TEST(Gpt2Settings, ScoresMayBeUnscaled) {
-    EXPECT_EQ(settings_of("gpt2", {}, {{"scale_attn_weights", false}}).config->form.attention_scale, 1);
-    EXPECT_EQ(settings_of("gpt2", {}, {{"n_inner", 13}}).config->size.feed_forward, 13);
-    EXPECT_THAT(settings_of("gpt2", {}, {{"scale_attn_by_inverse_layer_idx", true}}).findings.unsupported,
-                ElementsAre(HasSubstr("for each layer")));
+    const auto scales = [](const json& with) {
+        return options_of(*settings_of("gpt2", {}, with).config, "scale");
+    };
+    EXPECT_THAT(scales({{"scale_attn_weights", false}}), ElementsAre(1, 1));
+    const double scale = scales({}).front();
+    EXPECT_THAT(scales({{"scale_attn_by_inverse_layer_idx", true}}), ElementsAre(scale, scale / 2));
+    EXPECT_EQ(settings_of("gpt2", {}, {{"n_inner", 13}}).config->integer("feed_forward"), 13);
 }
 
 TEST(ActivationSettings, UnknownOnesAreRefusedByName) {
     EXPECT_THAT(settings_of("llama_gelu", {}, {{"hidden_act", "quick_gelu"}}).findings.unsupported,
                 ElementsAre(HasSubstr("hidden_act = \"quick_gelu\"")));
-    EXPECT_EQ(settings_of("llama_gelu", {}, {{"hidden_act", "relu"}}).config->form.activation,
-              ops::ActivationFunction::kRelu);
+    EXPECT_EQ(settings_of("llama_gelu", {}, {{"hidden_act", "relu"}}).config->value("activation"),
+              Scalar{"relu"});
 }
 
 }  // namespace

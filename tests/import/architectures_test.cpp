@@ -46,9 +46,9 @@ const Variant kVariants[] = {
      false},
 };
 
-class Architectures : public ::testing::TestWithParam<Variant> {
+class EveryArchitecture : public ::testing::TestWithParam<Variant> {
 protected:
-    Architectures() {
+    EveryArchitecture() {
         GetParam().change(decoder_);
         decoder_.fill(7);
     }
@@ -61,18 +61,18 @@ protected:
     TemporaryFolder folder_;
 };
 
-TEST_P(Architectures, HuggingFaceComputesWhatPlainLoopsDo) {
+TEST_P(EveryArchitecture, HuggingFaceComputesWhatPlainLoopsDo) {
     testing::write_hugging_face(decoder_, folder_.path());
     expect_logits(folder_.path());
 }
 
-TEST_P(Architectures, GgufComputesWhatPlainLoopsDo) {
+TEST_P(EveryArchitecture, GgufComputesWhatPlainLoopsDo) {
     if (!GetParam().has_gguf) GTEST_SKIP() << "no GGUF file has this variant";
     testing::write_gguf(decoder_, folder_.path() / "model.gguf");
     expect_logits(folder_.path() / "model.gguf");
 }
 
-TEST_P(Architectures, GraphsVerifyAndPrintedFormsParseBack) {
+TEST_P(EveryArchitecture, GraphsVerifyAndPrintedFormsParseBack) {
     testing::write_hugging_face(decoder_, folder_.path());
     const Graph graph = import_model(folder_.path()).graph;
     verify(graph, "imported");
@@ -83,7 +83,7 @@ TEST_P(Architectures, GraphsVerifyAndPrintedFormsParseBack) {
     EXPECT_EQ(print(ops::decompose(structured)), print(structured)) << "decompose is idempotent";
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Architectures, ::testing::ValuesIn(kVariants),
+INSTANTIATE_TEST_SUITE_P(All, EveryArchitecture, ::testing::ValuesIn(kVariants),
                          [](const auto& variant) { return std::string(variant.param.name); });
 
 }  // namespace

@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "import/architecture/part.h"
 #include "import/checkpoint.h"
 #include "import/gguf_builder.h"
 #include "import/hf/config.h"
-#include "import/models/architecture.h"
 #include "import/random_checkpoint.h"
 #include "support/temporary_folder.h"
 
@@ -24,62 +24,78 @@ json facts_of(const std::string& file) {
     return json::parse(std::ifstream(path)).at("classes");
 }
 
-const std::map<std::string, ops::ActivationFunction>& activations() {
-    using enum ops::ActivationFunction;
-    static const std::map<std::string, ops::ActivationFunction> all = {
-        {"silu", kSilu}, {"relu", kRelu}, {"gelu_new", kGeluTanh}, {"gelu_pytorch_tanh", kGeluTanh}};
+/// The names of the texts for the functions of transformers.
+const std::map<std::string, std::string>& activations() {
+    static const std::map<std::string, std::string> all = {
+        {"silu", "silu"}, {"relu", "relu"}, {"gelu_new", "gelu_tanh"}, {"gelu_pytorch_tanh", "gelu_tanh"}};
     return all;
+}
+
+/// A setting of the text; the other value where it has none of this name.
+double number_or(const ModelConfig& config, const char* name, double otherwise, int64_t layer = 0) {
+    const auto value = config.scope(layer)(name);
+    return value && !value->is_null() ? number_of(*value, name) : otherwise;
+}
+
+/// The first step of a layer that calls a function. Null if there is none.
+const PartStep* step_of(const ModelParts& parts, size_t layer, std::string_view function) {
+    for (const PartStep& step : parts.layers[layer].steps)
+        if (step.is_call(function)) return &step;
+    return nullptr;
+}
+
+double option_of(const PartStep& step, const char* option, double otherwise) {
+    const TermPtr term = step.term->option(option);
+    return term && term->kind == Term::Kind::kNumber ? term->number : otherwise;
 }
 
 class DefaultSettingsOf : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(DefaultSettingsOf, FoldersAreThoseOfTheClasses) {
     const json all = facts_of(GetParam());
-    EXPECT_EQ(all.size(), architectures().size());
     for (const auto& [kind, facts] : all.items()) {
         SCOPED_TRACE(kind);
         const TemporaryFolder folder;
         testing::write_file(folder.path() / "config.json", json({{"model_type", kind}}).dump());
         Findings findings;
-        const auto config = read_hf_config((folder.path() / "config.json").string(), findings);
+        const auto config = read_hf_config((folder.path() / "config.json").string(), {}, findings);
         ASSERT_TRUE(config);
         EXPECT_THAT(findings.unsupported, ::testing::IsEmpty());
         EXPECT_THAT(findings.warnings, ::testing::IsEmpty());
-        const DecoderSize& size = config->size;
-        EXPECT_EQ(size.vocabulary, facts.at("vocabulary"));
-        EXPECT_EQ(size.hidden, facts.at("hidden"));
-        EXPECT_EQ(size.feed_forward, facts.at("feed_forward"));
-        EXPECT_EQ(size.layers, facts.at("layers"));
-        EXPECT_EQ(size.heads, facts.at("heads"));
-        EXPECT_EQ(size.cache_heads, facts.at("cache_heads"));
-        EXPECT_EQ(size.head_width, facts.at("head_width"));
-        EXPECT_EQ(size.experts, facts.at("experts"));
-        EXPECT_EQ(size.experts_chosen, facts.at("experts_chosen"));
-        EXPECT_EQ(size.expert_width, facts.at("expert_width"));
-        EXPECT_EQ(config->max_positions, facts.at("positions"));
-        EXPECT_EQ(config->epsilon, facts.at("epsilon"));
+        for (const char* name : {"vocabulary", "hidden", "feed_forward", "layers", "heads", "cache_heads",
+                                 "head_width", "positions"})
+            EXPECT_EQ(config->integer(name), facts.at(name)) << name;
+        EXPECT_EQ(config->real("epsilon"), facts.at("epsilon"));
         EXPECT_EQ(config->is_tied, facts.at("is_tied").get<bool>());
-        const DecoderForm& form = config->form;
-        EXPECT_EQ(form.activation, activations().at(facts.at("activation")));
-        EXPECT_EQ(form.attention_scale,
-                  facts.at("attention_scale").is_null() ? 0 : facts.at("attention_scale").get<double>());
-        EXPECT_EQ(form.attention_cap, facts.at("attention_cap"));
-        EXPECT_EQ(form.logits_cap, facts.at("logits_cap"));
-        EXPECT_EQ(form.window, facts.at("window"));
-        if (size.experts > 0) {
-            EXPECT_EQ(form.shares_of_chosen, facts.at("shares_of_chosen").get<bool>());
+        EXPECT_EQ(text_of(config->value("activation"), ""), activations().at(facts.at("activation")));
+        const bool has_experts = facts.at("experts") > 0;
+        EXPECT_EQ(number_or(*config, "expert_count", 0), facts.at("experts"));
+        EXPECT_EQ(number_or(*config, "logits_cap", 0), facts.at("logits_cap"));
+        if (has_experts) {
+            EXPECT_EQ(config->integer("experts_chosen"), facts.at("experts_chosen"));
+            EXPECT_EQ(config->integer("expert_width"), facts.at("expert_width"));
+            EXPECT_EQ(truth_of(config->value("shares_of_chosen"), ""),
+                      facts.at("shares_of_chosen").get<bool>());
         }
-        for (size_t i = 0; i < form.layers.size(); ++i) {
-            EXPECT_EQ(form.layers[i].is_windowed, facts.at("windowed")[i].get<bool>());
+        const ModelParts parts = parts_of(*config);
+        for (size_t i = 0; i < parts.layers.size(); ++i) {
+            const PartStep* attention = step_of(parts, i, "attend");
+            ASSERT_TRUE(attention);
+            if (!facts.at("attention_scale").is_null()) {
+                EXPECT_EQ(option_of(*attention, "scale", 0), facts.at("attention_scale").get<double>());
+            }
+            EXPECT_EQ(option_of(*attention, "cap", 0), facts.at("attention_cap"));
+            EXPECT_EQ(option_of(*attention, "window", 0),
+                      facts.at("windowed")[i].get<bool>() ? facts.at("window").get<double>() : 0);
             const bool is_rotated = !facts.at("rope_base").is_null() &&
                                     (facts.at("rotated").is_null() || facts["rotated"][i] == 1);
-            EXPECT_EQ(form.layers[i].rope != LayerRope::kNone, is_rotated);
+            EXPECT_EQ(step_of(parts, i, "rotate") != nullptr, is_rotated);
         }
         if (!facts.at("rope_base").is_null()) {
-            EXPECT_EQ(config->rope.base, facts.at("rope_base"));
+            EXPECT_EQ(config->ropes.at("rope").config.base, facts.at("rope_base"));
         }
         if (!facts.at("local_rope_base").is_null()) {
-            EXPECT_EQ(config->local_rope.base, facts.at("local_rope_base"));
+            EXPECT_EQ(config->ropes.at("local_rope").config.base, facts.at("local_rope_base"));
         }
     }
 }
@@ -92,8 +108,7 @@ TEST(DefaultSettings, GgufFilesAreThoseOfLlamaCpp) {
     const json all = facts_of("llama.cpp.json");
     for (const auto& [kind, facts] : all.items()) {
         SCOPED_TRACE(kind);
-        const Architecture& architecture = *find_architecture(kind);
-        const std::string name(architecture.gguf_name.empty() ? architecture.name : architecture.gguf_name);
+        const std::string name = Architectures().find(kind)->gguf_name;
         test::GgufBuilder builder;
         builder.string("general.architecture", name).u32(name + ".block_count", 12);
         builder.u32(name + ".context_length", 64).u32(name + ".embedding_length", 8);
@@ -105,19 +120,23 @@ TEST(DefaultSettings, GgufFilesAreThoseOfLlamaCpp) {
         testing::write_file(folder.path() / "model.gguf", builder.build());
         const auto config = open_checkpoint(folder.path() / "model.gguf").config;
         ASSERT_TRUE(config);
-        EXPECT_EQ(config->size.cache_heads, 2);
-        EXPECT_EQ(config->size.head_width, 4);
-        EXPECT_EQ(config->rope.base, facts.at("rope_base"));
-        EXPECT_EQ(config->form.window, facts.at("window"));
-        EXPECT_EQ(config->form.attention_cap, facts.at("attention_cap"));
-        EXPECT_EQ(config->form.logits_cap, facts.at("logits_cap"));
-        if (!facts.at("local_rope_base").is_null()) {
-            EXPECT_EQ(config->local_rope.base, facts.at("local_rope_base"));
+        EXPECT_EQ(config->integer("cache_heads"), 2);
+        EXPECT_EQ(config->integer("head_width"), 4);
+        if (!config->ropes.empty()) {
+            EXPECT_EQ(config->ropes.at("rope").config.base, facts.at("rope_base"));
         }
-        for (size_t i = 0; i < config->form.layers.size(); ++i) {
+        EXPECT_EQ(number_or(*config, "logits_cap", 0), facts.at("logits_cap"));
+        if (!facts.at("local_rope_base").is_null()) {
+            EXPECT_EQ(config->ropes.at("local_rope").config.base, facts.at("local_rope_base"));
+        }
+        const ModelParts parts = parts_of(*config);
+        for (size_t i = 0; i < parts.layers.size(); ++i) {
+            const PartStep* attention = step_of(parts, i, "attend");
+            ASSERT_TRUE(attention);
+            EXPECT_EQ(option_of(*attention, "cap", 0), facts.at("attention_cap"));
             const bool is_windowed =
                 facts.at("window") > 0 && (i + 1) % facts.at("period").get<size_t>() != 0;
-            EXPECT_EQ(config->form.layers[i].is_windowed, is_windowed);
+            EXPECT_EQ(option_of(*attention, "window", 0), is_windowed ? facts.at("window").get<double>() : 0);
         }
     }
 }

@@ -80,7 +80,7 @@ TEST_P(Stories, LogitsAndGreedyIdsAreThoseOfNumpy) {
     const auto greedy = document.at("greedy_ids").get<std::vector<int64_t>>();
     std::vector<double> expected = read_floats(folder / "expected_greedy_numpy_f64_logits_f32.bin");
     const ImportedModel model = import_model(folder / GetParam());
-    const auto vocabulary = static_cast<size_t>(model.facts.size.vocabulary);
+    const auto vocabulary = static_cast<size_t>(model.facts.vocabulary);
     expected.resize(kStoryPositions * vocabulary);
 
     std::vector<int64_t> tokens = {1};

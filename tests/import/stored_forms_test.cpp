@@ -203,8 +203,9 @@ TEST_F(StoredForms, SettingsAsOllamaWritesThem) {
         form.metadata.erase("attention.key_length");
         form.metadata.erase("attention.value_length");
     });
-    EXPECT_THAT(problems_of("mistral_yarn", [](GgufForm& form) { form.metadata["attention.head_dim"] = 6; }),
-                ElementsAre(HasSubstr("attention.head_dim = 6: another width of heads")));
+    EXPECT_THAT(
+        problems_of("mistral_yarn", [](GgufForm& form) { form.metadata["attention.head_dim"] = 6; }),
+        ElementsAre(HasSubstr("attention.head_dim = 6: another value than that of attention.key_length")));
     expect_gguf("gemma3", [](GgufForm& form) {
         form.metadata["rope.local.freq_base"] = form.metadata.at("rope.freq_base_swa");
         form.metadata.erase("rope.freq_base_swa");
@@ -225,8 +226,8 @@ TEST_F(StoredForms, CapsThatNoKeyStatesAreThoseOfTheModel) {
         form.metadata.erase("final_logit_softcapping");
     });
     const auto config = open_checkpoint(folder_.path() / "model.gguf").config;
-    EXPECT_EQ(config->form.attention_cap, 50);
-    EXPECT_EQ(config->form.logits_cap, 30);
+    EXPECT_EQ(config->real("attention_cap"), 50);
+    EXPECT_EQ(config->real("logits_cap"), 30);
 }
 
 }  // namespace

@@ -56,6 +56,7 @@ compiler::CompileOptions options_of(const CompileSettings& settings) {
         options.quantisation = import::mixture_of(settings.quantize);
         if (!options.quantisation) refuse("quantize", settings.quantize, "q8_0, q4_0 or q4_k_m");
     }
+    if (!settings.architecture.empty()) options.architecture = settings.architecture;
     options.embeddings = settings.embeddings;
     if (settings.search_effort < 0 || settings.search_effort > kMostSearchEffort)
         refuse("search_effort", fmt::to_string(settings.search_effort),
@@ -94,6 +95,7 @@ CompileReport compile_program(const std::filesystem::path& program,
         {"policy", settings.policy != untouched.policy},
         {"cache_type", settings.cache_type != untouched.cache_type},
         {"quantize", settings.quantize != untouched.quantize},
+        {"architecture", !settings.architecture.empty()},
         {"embeddings", settings.embeddings},
         {"context", settings.context.has_value()},
         {"ranks", settings.ranks.has_value()}};

@@ -73,9 +73,11 @@ void expect_settings(const ModelFile& model, const OpenSettings& settings) {
         expect("the policy", settings.policy, untouched.policy, manifest.text->policy);
         expect("the cache type", settings.cache_type, untouched.cache_type, llm::cache_type(manifest));
     }
-    if (!settings.quantize.empty() || !settings.machine.empty())
+    if (!settings.quantize.empty() || !settings.machine.empty() || !settings.architecture.empty())
         refuse(fmt::format("is compiled already, which {} would change",
-                           settings.machine.empty() ? "quantising" : "another machine"),
+                           !settings.machine.empty()        ? "another machine"
+                           : !settings.architecture.empty() ? "another architecture"
+                                                            : "quantising"),
                "give the checkpoint");
 }
 

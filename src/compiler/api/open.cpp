@@ -49,6 +49,7 @@ std::vector<fs::path> files_below(const fs::path& folder) {
 std::string content_of(const fs::path& model, const OpenSettings& settings) {
     std::vector<fs::path> files = files_below(settings.include_directory / "tessera");
     if (!settings.program.empty()) files.push_back(settings.program);
+    if (!settings.architecture.empty()) files.push_back(settings.architecture);
     const std::vector<fs::path> of_model =
         fs::is_directory(model) ? files_below(model) : import::GgufParts::names(model);
     files.insert(files.end(), of_model.begin(), of_model.end());
@@ -84,6 +85,7 @@ KeptName kept_name(const fs::path& model, const OpenSettings& settings) {
     Hasher identity;
     identity.field(whole.string()).field(text(wished_context(settings))).field(text(settings.workers));
     if (settings.embeddings) identity.field("embeddings");
+    if (!settings.architecture.empty()) identity.field("architecture").field(settings.architecture.string());
     if (settings.search_effort != untouched.search_effort)
         identity.field("search_effort").field(fmt::to_string(settings.search_effort));
     // With their names, as q8_0 is a type of the cache and of quantised weights.
@@ -165,6 +167,7 @@ ModelFile open_model(const fs::path& model, const OpenSettings& given) {
                    .policy = settings.policy,
                    .cache_type = settings.cache_type,
                    .quantize = settings.quantize,
+                   .architecture = settings.architecture,
                    .embeddings = settings.embeddings,
                    .search_effort = settings.search_effort,
                    .workers = settings.workers,

@@ -1,13 +1,13 @@
 #include "import/gguf/gguf_config.h"
 
+#include <algorithm>
 #include <iterator>
 
 #include <fmt/format.h>
 
+#include "import/architecture/read_settings.h"
 #include "import/end_ids.h"
 #include "import/gguf/gguf_settings.h"
-#include "import/models/architecture.h"
-#include "import/models/default_settings.h"
 #include "support/error.h"
 #include "support/shown.h"
 
@@ -63,7 +63,7 @@ double read_rotations(GgufReader& reader, const char* suffix, double usual) {
 
 /// 0, as ollama writes it for models without, is none.
 int64_t read_gguf_context(GgufReader& reader, int64_t max_positions) {
-    const int64_t found = reader.integer_or_zero("rope.scaling.original_context_length", limits::kPositions);
+    const int64_t found = reader.integer("rope.scaling.original_context_length", 0, limits::kPositions, 0);
     return found == 0 ? max_positions : found;
 }
 
@@ -83,11 +83,11 @@ RopeConfig read_gguf_yarn(GgufReader& reader, RopeConfig rope, double factor, in
 
 /// llama.cpp takes a factor without a type as linear, and 0 as no scaling. The factors of "longrope" are
 /// tensors.
-RopeConfig read_gguf_rope(GgufReader& reader, const Architecture& architecture, int64_t max_positions) {
+RopeConfig read_gguf_rope(GgufReader& reader, const RopeText& text, double base, int64_t max_positions) {
     GgufSettings& settings = reader.settings;
-    const bool has_longrope = architecture.rope.has_longrope;
+    const bool has_longrope = text.has_longrope;
     RopeConfig rope;
-    rope.base = reader.real("rope.freq_base", 1e-3, 1e15);
+    rope.base = base;
     const std::string type_key = reader.key("rope.scaling.type");
     const std::string type = settings.text(type_key).value_or("linear");
     if (type != "linear" && type != "none" && type != "yarn" && !(type == "longrope" && has_longrope))
@@ -108,68 +108,112 @@ RopeConfig read_gguf_rope(GgufReader& reader, const Architecture& architecture, 
     return rope;
 }
 
-void read_size(GgufReader& reader, const GgufTensor& embedding, DecoderConfig& config) {
-    GgufSettings& settings = reader.settings;
-    DecoderSize& size = config.size;
-    size.layers = settings.integer(reader.key("block_count"), limits::kLayers);
-    const auto of_layers = [&](const char* suffix, int64_t high, std::optional<int64_t> absent = {}) {
-        const auto value = settings.integer_of_layers(reader.key(suffix), high, size.layers, absent);
-        if (!value) config.layers_differ = true;
-        return value.value_or(1);
-    };
-    size.hidden = settings.integer(reader.key("embedding_length"), limits::kHidden);
-    size.feed_forward = of_layers("feed_forward_length", limits::kFeedForward);
-    size.heads = of_layers("attention.head_count", limits::kHeads);
-    size.cache_heads = of_layers("attention.head_count_kv", limits::kHeads, size.heads);
-    // ollama's name for the length of keys and values, which older versions of it write alone.
-    const int64_t usual = reader.integer("attention.head_dim", limits::kHeadWidth, size.hidden / size.heads);
-    size.head_width = of_layers("attention.key_length", limits::kHeadWidth, usual);
-    if (reader.has("attention.head_dim") && usual != size.head_width && !config.layers_differ)
-        settings.refuse(reader.key("attention.head_dim"), "another width of heads than key_length says");
-    size.vocabulary =
-        settings.integer(reader.key("vocab_size"), limits::kVocabulary, embedding.dimensions[1]);
-    config.form.layers.resize(static_cast<size_t>(size.layers));
+/// The elements of a head that are rotated.
+void read_rotated(GgufReader& reader, const RopeText& text, int64_t layers, ModelRope& rope) {
+    const std::string key = reader.key("rope.dimension_count");
+    const std::vector<int64_t> all = reader.settings.integers(key);
+    if (all.empty()) return;
+    const bool are_alike = std::ranges::all_of(all, [&](int64_t each) { return each == all.front(); });
+    const int64_t rotated = all.front();
+    if (rotated == rope.width && are_alike) return;
+    const bool has_list = reader.settings.is_list(key);
+    if (!text.has_gguf_part || !are_alike || rotated < 1 || rotated > rope.width || rotated % 2 != 0 ||
+        (has_list && std::ssize(all) != layers))
+        return reader.settings.refuse(key, "rotation of a part of each head");
+    rope.config.rotated = rotated;
+}
+
+void read_gguf_ropes(GgufReader& reader, ModelConfig& config) {
+    constexpr double kLowestBase = 1e-3, kHighestBase = 1e15;
+    bool is_first = true;
+    for (const RopeText& text : config.architecture->ropes) {
+        double base = text.gguf.absent
+                          ? number_of(evaluate(text.gguf.absent, config.scope(), text.where), text.where)
+                          : 0;
+        bool is_stated = text.gguf.absent != nullptr;
+        for (const std::string& name : text.gguf.names)
+            if (reader.has(name)) {
+                base = reader.real(name, kLowestBase, kHighestBase);
+                is_stated = true;
+                break;
+            }
+        if (!is_stated && !text.gguf.names.empty())  // names the key that is missing
+            base = reader.real(text.gguf.names.front(), kLowestBase, kHighestBase);
+        ModelRope rope;
+        rope.width = integer_of(evaluate(text.width, config.scope(), text.where), text.where);
+        // The scaling is that of the first tables; others have a base of their own alone.
+        if (is_first)
+            rope.config = read_gguf_rope(reader, text, base, config.max_positions);
+        else
+            rope.config.base = base;
+        is_first = false;
+        read_rotated(reader, text, config.layers, rope);
+        config.ropes[text.name] = rope;
+    }
 }
 
 /// Checks that no single range covers.
-void check_size(GgufReader& reader, const DecoderConfig& config) {
-    const DecoderSize& size = config.size;
-    GgufSettings& settings = reader.settings;
-    if (size.heads % size.cache_heads != 0)
-        throw Error(
-            settings.path(), reader.key("attention.head_count_kv"),
-            fmt::format("is {}, expected a divisor of head_count = {}", size.cache_heads, size.heads));
-    const bool is_rotated = config.form.has(LayerRope::kGlobal) || config.form.has(LayerRope::kLocal);
-    if (is_rotated && rotated_elements(config.rope, size.head_width) % 2 != 0)
-        throw Error(settings.path(), reader.key("attention.key_length"),
-                    fmt::format("is {}, expected an even number", size.head_width),
-                    "without the key it is embedding_length / head_count");
-    if (size.vocabulary > limits::kVocabulary)
-        throw Error(settings.path(), "token_embd.weight",
-                    fmt::format("has {} rows, more than {}", size.vocabulary, limits::kVocabulary));
+void check_gguf_ropes(GgufReader& reader, const ModelConfig& config) {
+    for (const auto& [name, rope] : config.ropes)
+        if (rope.width < 1 || rope.width > limits::kHeadWidth ||
+            rotated_elements(rope.config, rope.width) % 2 != 0)
+            throw Error(reader.settings.path(), reader.key("attention.key_length"),
+                        fmt::format("is {}, expected an even number", rope.width),
+                        "without the key it is embedding_length / head_count");
 }
 
-void check_widths(GgufReader& reader, const DecoderConfig& config) {
-    const DecoderSize& size = config.size;
-    const auto expect_width = [&](const char* suffix, const char* otherwise) {
-        const auto value = reader.settings.integer_of_layers(reader.key(suffix), limits::kHeadWidth,
-                                                             size.layers, size.head_width);
-        if (value && *value != size.head_width && !config.layers_differ)
-            reader.settings.refuse(reader.key(suffix), otherwise);
-    };
-    expect_width("attention.value_length", "values of another width than keys");
-}
+/// The metadata behind "ARCH.".
+class GgufSettingsFile final : public SettingsFile {
+public:
+    GgufSettingsFile(GgufReader& reader, int64_t embedding_rows)
+        : reader_(reader), embedding_rows_(embedding_rows) {}
 
-/// The elements of a head that are rotated.
-void read_rotated(GgufReader& reader, const Architecture& architecture, DecoderConfig& config) {
-    const std::string key = reader.key("rope.dimension_count");
-    const auto rotated = reader.settings.integer_of_layers(key, limits::kHeadWidth, config.size.layers,
-                                                           config.size.head_width);
-    if (!rotated || *rotated == config.size.head_width || config.layers_differ) return;
-    if (!architecture.rotates_part_in_gguf || *rotated > config.size.head_width || *rotated % 2 != 0)
-        return reader.settings.refuse(key, "rotation of a part of each head");
-    config.rope.rotated = config.local_rope.rotated = *rotated;
-}
+    const FormatNames& names_of(const Setting& setting) const override { return setting.gguf; }
+    bool is_stated(const std::string& field) override { return reader_.has(field); }
+    bool is_null(const std::string&) override { return false; }
+    bool is_list(const std::string& field) override { return reader_.settings.is_list(reader_.key(field)); }
+
+    Scalar read(const std::string& field, const Setting& setting, int64_t low, int64_t high) override {
+        const bool may_be_list = setting.is_list || setting.is_alike || setting.is_per_layer;
+        if (!may_be_list || !is_list(field)) return {reader_.integer(field, low, high)};
+        std::vector<Scalar> all;
+        for (const int64_t each : reader_.settings.integers(reader_.key(field))) {
+            if (each < low || each > high)
+                throw Error(path(), reader_.key(field),
+                            fmt::format("is {}, expected an integer from {} to {}", each, low, high));
+            if (setting.type == SettingType::kPattern)
+                append(all, each != 0);
+            else
+                append(all, each);
+        }
+        return {std::move(all)};
+    }
+    Scalar read(const std::string& field, const Setting&, double low, double high) override {
+        return {reader_.real(field, low, high)};
+    }
+    Scalar read(const std::string& field, const Setting& setting) override {
+        if (setting.type == SettingType::kBool) return {reader_.settings.boolean(reader_.key(field), false)};
+        return {reader_.settings.text(reader_.key(field)).value_or("")};
+    }
+    std::string shown(const std::string& field) override {
+        return reader_.settings.shown(reader_.key(field));
+    }
+    void refuse(const std::string& field, const std::string& what) override {
+        reader_.settings.refuse(reader_.key(field), what);
+    }
+    void warn(const std::string& field, const std::string& what) override {
+        reader_.settings.warn(reader_.key(field), what);
+    }
+    void ignore(const std::string& field) override { reader_.ignore(field); }
+    const std::string& path() const override { return reader_.settings.path(); }
+    std::string place_of(const std::string& field) const override { return reader_.key(field); }
+    bool is_gguf() const override { return true; }
+    int64_t embedding_rows() const override { return embedding_rows_; }
+
+private:
+    GgufReader& reader_;
+    int64_t embedding_rows_;
+};
 
 void refuse_unsupported_keys(GgufReader& reader) {
     for (const RefusedKey& refused : kRefusedKeys)
@@ -182,7 +226,7 @@ void refuse_unsupported_keys(GgufReader& reader) {
     if (type && *type != "model") reader.settings.refuse("general.type", "expected a whole model");
 }
 
-void read_token_ids(GgufSettings& settings, DecoderConfig& config, Findings& findings) {
+void read_token_ids(GgufSettings& settings, ModelConfig& config, Findings& findings) {
     for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id"})
         add_end_ids(settings.integers(key), key, config, findings);
     constexpr const char* kBos = "tokenizer.ggml.bos_token_id";
@@ -199,49 +243,34 @@ void account_for_rest(GgufReader& reader, Findings& findings) {
 
 }  // namespace
 
-std::optional<DecoderConfig> read_gguf_config(const GgufFile& file, const GgufTensor* embedding,
-                                              Findings& findings) {
+std::optional<ModelConfig> read_gguf_config(const GgufFile& file, const GgufParts& parts,
+                                            const Architectures& known, Findings& findings) {
     GgufSettings settings(file, findings);
     const auto name = settings.text("general.architecture");
     if (!name)
         throw Error(file.path(), "general.architecture", "is missing, expected the name of an architecture");
     GgufReader reader{settings, *name};
-    const Architecture* architecture = find_gguf_architecture(*name);
+    const auto architecture = known.find_gguf(*name);
     if (!architecture) {
         refuse_unsupported_keys(reader);
         findings.unsupported.push_back(
-            fmt::format("architecture {}: known are {}", shown(*name), known_gguf_architectures()));
+            fmt::format("architecture {}: known are {}", shown(*name), known.gguf_names()));
         return std::nullopt;
     }
-    reader.defaults = parse_json(default_settings(architecture->name).gguf, *name);
+    constexpr const char* kEmbedding = "token_embd.weight";
+    const GgufTensor* embedding = parts.find_tensor(kEmbedding);
     if (!embedding || embedding->dimensions.size() != 2)
-        throw Error(file.path(), "token_embd.weight", "is missing or no matrix, expected the embedding");
+        throw Error(file.path(), kEmbedding, "is missing or no matrix, expected the embedding");
 
-    DecoderConfig config{.architecture = std::string(architecture->name)};
-    read_size(reader, *embedding, config);
-    check_widths(reader, config);
-    config.max_positions = reader.integer("context_length", limits::kPositions);
-    config.rope = read_gguf_rope(reader, *architecture, config.max_positions);
-    read_rotated(reader, *architecture, config);
-    config.rope_form = architecture->gguf_rope_form;
-    config.form.activation = architecture->gguf_activation;
-    const std::string tied = reader.key("tie_word_embeddings");
-    if (settings.has(tied)) config.is_tied = settings.boolean(tied, false);
-    config.names = common_names(NameStyle::kGguf);
+    ModelConfig config{.architecture = architecture};
+    GgufSettingsFile settings_file(reader, embedding->dimensions[1]);
+    read_settings(settings_file, config);
+    read_gguf_ropes(reader, config);
     read_token_ids(settings, config, findings);
-    config.set(Presence::kAlways, {LayerTensor::kAttentionNorm, LayerTensor::kQuery, LayerTensor::kKey,
-                                   LayerTensor::kValue, LayerTensor::kOutput, LayerTensor::kFeedForwardNorm,
-                                   LayerTensor::kGate, LayerTensor::kUp, LayerTensor::kDown});
-    // As the converter's --fuse-qkv writes them, and for some architectures always.
-    using enum LayerTensor;
-    config.stored_together = {{"attn_qkv.weight", {kQuery, kKey, kValue}},
-                              {"attn_qkv.bias", {kQueryBias, kKeyBias, kValueBias}}};
-    architecture->complete_gguf(reader, config);
+    for (const std::string& each : architecture->ignored_gguf) reader.ignore(each);
+    if (!config.layers_differ) judge_settings(settings_file, config);
     refuse_unsupported_keys(reader);
-    if (!config.layers_differ) check_size(reader, config);
-    config.epsilon = reader.real(config.form.norm == NormForm::kLayer ? "attention.layer_norm_epsilon"
-                                                                      : "attention.layer_norm_rms_epsilon",
-                                 0, 1);
+    if (!config.layers_differ) check_gguf_ropes(reader, config);
     account_for_rest(reader, findings);
     return config;
 }

@@ -1,7 +1,5 @@
 #include "import/gguf/gguf_settings.h"
 
-#include <algorithm>
-#include <functional>
 #include <type_traits>
 
 #include <fmt/ranges.h>
@@ -18,7 +16,7 @@ std::string shown_value(const GgufValue* value) {
         [](const auto& data) -> std::string {
             using Data = std::decay_t<decltype(data)>;
             if constexpr (std::is_same_v<Data, std::string_view>)
-                return fmt::format("\"{}\"", shown(data));
+                return fmt::format("\"{}\"", tessera::shown(data));
             else if constexpr (std::is_same_v<Data, GgufArray>)
                 return fmt::format("{} x {}", data.count, name(data.element));
             else
@@ -62,16 +60,14 @@ void GgufSettings::fail(const std::string& key, const std::string& found, const 
     throw Error(path(), key, fmt::format("is {}, expected {}", found, expected));
 }
 
-void GgufSettings::check_range(const std::string& key, std::optional<int64_t> value, int64_t high) const {
-    if (!value || *value < 1 || *value > high)
-        fail(key, value ? std::to_string(*value) : "missing", fmt::format("an integer from 1 to {}", high));
-}
-
-int64_t GgufSettings::integer(const std::string& key, int64_t high, std::optional<int64_t> absent) {
+int64_t GgufSettings::integer(const std::string& key, int64_t low, int64_t high,
+                              std::optional<int64_t> absent) {
     (void)find(key);
     const auto value = file_.metadata().get_integer(key);
     if (!value && absent) return *absent;
-    check_range(key, value, high);
+    if (!value || *value < low || *value > high)
+        fail(key, value ? std::to_string(*value) : "missing",
+             fmt::format("an integer from {} to {}", low, high));
     return *value;
 }
 
@@ -105,25 +101,15 @@ bool GgufSettings::is_list(const std::string& key) {
     return holds_list(find(key));
 }
 
-std::optional<int64_t> GgufSettings::integer_of_layers(const std::string& key, int64_t high, int64_t layers,
-                                                       std::optional<int64_t> absent) {
+std::string GgufSettings::shown(const std::string& key) {
     const GgufValue* found = find(key);
-    if (!holds_list(found)) return integer(key, high, absent);
-    const std::vector<int64_t> all = integers(key);
-    if (std::ssize(all) != layers)
-        fail(key, shown_value(found), fmt::format("an integer, or one for each of {} layers", layers));
-    for (const int64_t each : all) check_range(key, each, high);
-    if (std::adjacent_find(all.begin(), all.end(), std::not_equal_to<>()) == all.end()) return all.front();
-    refuse(key, "layers of different sizes");
-    return std::nullopt;
+    return is_short_list(found)
+               ? tessera::shown(fmt::format("[{}]", fmt::join(file_.metadata().get_integers(key), ", ")))
+               : shown_value(found);
 }
 
 std::string GgufSettings::described(const std::string& key) {
-    const GgufValue* found = find(key);
-    return fmt::format("{} = {}", key,
-                       is_short_list(found)
-                           ? shown(fmt::format("[{}]", fmt::join(file_.metadata().get_integers(key), ", ")))
-                           : shown_value(found));
+    return fmt::format("{} = {}", key, shown(key));
 }
 
 void GgufSettings::refuse(const std::string& key, const std::string& what) {
@@ -158,20 +144,13 @@ std::string GgufReader::key(std::string_view suffix) const {
     return fmt::format("{}.{}", architecture, suffix);
 }
 
-int64_t GgufReader::integer(std::string_view suffix, int64_t high, std::optional<int64_t> absent) {
-    const auto usual = !absent && defaults ? defaults->find(suffix) : std::nullopt;
-    return settings.integer(key(suffix), high, usual ? std::optional(usual->integer()) : absent);
+int64_t GgufReader::integer(std::string_view suffix, int64_t low, int64_t high,
+                            std::optional<int64_t> absent) {
+    return settings.integer(key(suffix), low, high, absent);
 }
 
 double GgufReader::real(std::string_view suffix, double low, double high, std::optional<double> absent) {
-    const auto usual = !absent && defaults ? defaults->find(suffix) : std::nullopt;
-    return settings.real(key(suffix), low, high, usual ? std::optional(usual->real(low, high)) : absent);
-}
-
-int64_t GgufReader::integer_or_zero(std::string_view suffix, int64_t high) {
-    const std::vector<int64_t> all = settings.integers(key(suffix));
-    if (all.size() == 1 && all.front() == 0) return 0;
-    return has(suffix) || (defaults && defaults->find(suffix)) ? integer(suffix, high) : 0;
+    return settings.real(key(suffix), low, high, absent);
 }
 
 }  // namespace tessera::import

@@ -10,7 +10,6 @@
 #include "import/findings.h"
 #include "import/gguf/gguf_file.h"
 #include "import/settings_account.h"
-#include "support/json.h"
 
 namespace tessera::import {
 
@@ -23,17 +22,16 @@ public:
 
     /// `key` below is the whole key.
     bool has(const std::string& key) { return find(key) != nullptr; }
-    int64_t integer(const std::string& key, int64_t high, std::optional<int64_t> absent = std::nullopt);
+    int64_t integer(const std::string& key, int64_t low, int64_t high,
+                    std::optional<int64_t> absent = std::nullopt);
     double real(const std::string& key, double low, double high, std::optional<double> absent = std::nullopt);
     bool boolean(const std::string& key, bool absent);
     std::optional<std::string> text(const std::string& key);
     /// One integer or a list of them, or of truth values; none if absent.
     std::vector<int64_t> integers(const std::string& key);
     bool is_list(const std::string& key);
-    /// One number for all layers, or a list with one for each of `layers`, which must be equal: others are
-    /// refused, and the result is empty.
-    std::optional<int64_t> integer_of_layers(const std::string& key, int64_t high, int64_t layers,
-                                             std::optional<int64_t> absent = std::nullopt);
+    /// The value, on one short line.
+    std::string shown(const std::string& key);
 
     /// Adds "key = value: what" to the unsupported things.
     void refuse(const std::string& key, const std::string& what);
@@ -52,27 +50,23 @@ private:
     std::string described(const std::string& key);
     [[noreturn]] void fail(const std::string& key, const std::string& found,
                            const std::string& expected) const;
-    void check_range(const std::string& key, std::optional<int64_t> value, int64_t high) const;
 
     const GgufFile& file_;
     Findings& findings_;
     std::set<std::string, std::less<>> read_;
 };
 
-/// The settings of a file together with the name of its architecture, which stands before most keys, and the
-/// defaults of llama.cpp for it, by what stands behind.
+/// The settings of a file together with the name of its architecture, which stands before most keys.
 struct GgufReader {
     GgufSettings& settings;
     std::string architecture;
-    std::optional<JsonCursor> defaults = std::nullopt;
 
     std::string key(std::string_view suffix) const;
-    /// As those of the settings, for "ARCH.SUFFIX". Without `absent` the defaults count.
-    int64_t integer(std::string_view suffix, int64_t high, std::optional<int64_t> absent = std::nullopt);
+    /// As those of the settings, for "ARCH.SUFFIX".
+    int64_t integer(std::string_view suffix, int64_t low, int64_t high,
+                    std::optional<int64_t> absent = std::nullopt);
     double real(std::string_view suffix, double low, double high,
                 std::optional<double> absent = std::nullopt);
-    /// 0 where it is 0, or absent without a default.
-    int64_t integer_or_zero(std::string_view suffix, int64_t high);
     bool has(std::string_view suffix) { return settings.has(key(suffix)); }
     /// The key is accounted for: whatever it says changes nothing.
     void ignore(std::string_view suffix) { (void)has(suffix); }

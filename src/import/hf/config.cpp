@@ -6,105 +6,170 @@
 
 #include <fmt/format.h>
 
+#include "import/architecture/read_settings.h"
 #include "import/end_ids.h"
 #include "import/hf/quantisation_settings.h"
 #include "import/hf/rope_settings.h"
 #include "import/hf/settings.h"
 #include "import/hf/unsupported_settings.h"
-#include "import/models/architecture.h"
-#include "import/models/default_settings.h"
 #include "support/error.h"
 #include "support/json.h"
 
 namespace tessera::import {
 namespace {
 
-/// `model_type` decides; `architectures` may only name the class of that type, or stand in for it.
-const Architecture* read_architecture(HfSettings& settings, Findings& findings) {
+/// `model_type` decides; `architectures` may only name a class of that type, or stand in for it.
+std::shared_ptr<const Architecture> read_architecture(HfSettings& settings, const Architectures& known,
+                                                      Findings& findings) {
     const std::vector<std::string> classes = settings.texts("architectures");
     const auto type = settings.text("model_type");
     if (!type && classes.empty())
         throw Error(settings.path(), "model_type", "is missing, and so is `architectures`",
-                    "the architecture must be named: " + known_architectures());
-    const Architecture* found = type ? find_architecture(*type) : nullptr;
-    if (!type)
-        for (const Architecture* each : architectures())
-            if (each->hf_class == classes.front()) found = each;
+                    "the architecture must be named: " + known.names());
+    const auto found = type ? known.find(*type) : known.find_class(classes.front());
     if (!found) {
-        findings.unsupported.push_back(fmt::format("architecture {}: known are {}",
-                                                   type ? *type : classes.front(), known_architectures()));
+        findings.unsupported.push_back(
+            fmt::format("architecture {}: known are {}", type ? *type : classes.front(), known.names()));
         return nullptr;
     }
-    if (!classes.empty() && std::find(classes.begin(), classes.end(), found->hf_class) == classes.end())
-        settings.refuse("architectures", fmt::format("expected {}", found->hf_class));
+    const bool is_one = std::ranges::any_of(classes, [&](const std::string& each) {
+        return std::ranges::find(found->classes, each) != found->classes.end();
+    });
+    if (!classes.empty() && !is_one)
+        settings.refuse("architectures", fmt::format("expected {}", found->classes.front()));
     return found;
 }
 
-void read_size(HfSettings& settings, const HfNames& names, DecoderConfig& config) {
-    DecoderSize& size = config.size;
-    size.layers = settings.integer(names.layers, {1, limits::kLayers});
-    const auto of_layers = [&](const char* field, int64_t high, std::optional<int64_t> absent = {}) {
-        const auto value = settings.integer_of_layers(field, {1, high}, size.layers, absent);
-        if (!value) config.layers_differ = true;
-        return value.value_or(1);
+/// The settings of config.json, which have names within objects, too: "attn_config.clip_qkv".
+class HfFile final : public SettingsFile {
+public:
+    explicit HfFile(HfSettings& settings) : settings_(settings) {}
+
+    const FormatNames& names_of(const Setting& setting) const override { return setting.hf; }
+    bool is_stated(const std::string& field) override {
+        const auto place = find(field);
+        return place && place->settings.is_stated(place->field);
+    }
+    bool is_null(const std::string& field) override { return !at(field).settings.has(at(field).field); }
+    bool is_list(const std::string& field) override { return at(field).settings.is_list(at(field).field); }
+
+    Scalar read(const std::string& field, const Setting& setting, int64_t low, int64_t high) override {
+        auto [settings, own] = at(field);
+        if (!has_list(setting) || !(settings.is_list(own) || setting.is_list))
+            return {settings.integer(own, {low, high})};
+        std::vector<Scalar> all;
+        for (const int64_t each : settings.integers(own, {low, high}))
+            if (setting.type == SettingType::kPattern)
+                append(all, each != 0);
+            else
+                append(all, each);
+        return {std::move(all)};
+    }
+    Scalar read(const std::string& field, const Setting& setting, double low, double high) override {
+        auto [settings, own] = at(field);
+        if (!has_list(setting) || !settings.is_list(own)) return {settings.real(own, {low, high})};
+        std::vector<Scalar> all;
+        for (const double each : settings.reals(own, {low, high})) append(all, each);
+        return {std::move(all)};
+    }
+    Scalar read(const std::string& field, const Setting& setting) override {
+        auto [settings, own] = at(field);
+        if (setting.type == SettingType::kBool) return {settings.boolean(own, false)};
+        if (!has_list(setting)) return {settings.text(own).value_or("")};
+        std::vector<Scalar> all;
+        for (const std::string& each : settings.texts(own)) append(all, each);
+        return {std::move(all)};
+    }
+    std::string shown(const std::string& field) override { return at(field).settings.shown(at(field).field); }
+    void refuse(const std::string& field, const std::string& what) override {
+        at(field).settings.refuse(at(field).field, what);
+    }
+    void warn(const std::string& field, const std::string& what) override {
+        at(field).settings.warn(at(field).field, what);
+    }
+    void ignore(const std::string& field) override {
+        if (auto place = find(field)) place->settings.ignore(place->field);
+    }
+    const std::string& path() const override { return settings_.path(); }
+    std::string place_of(const std::string& field) const override { return field; }
+    bool is_gguf() const override { return false; }
+    int64_t embedding_rows() const override { return 0; }
+
+private:
+    struct Place {
+        HfSettings settings;
+        std::string field;
     };
-    size.hidden = settings.integer(names.hidden, {1, limits::kHidden});
-    size.feed_forward =
-        of_layers(names.feed_forward, limits::kFeedForward,
-                  names.is_feed_forward_fourfold ? std::optional(4 * size.hidden) : std::nullopt);
-    size.heads = of_layers(names.heads, limits::kHeads);
-    size.cache_heads = of_layers(names.cache_heads, limits::kHeads, size.heads);
-    size.head_width = settings.integer("head_dim", {1, limits::kHeadWidth}, size.hidden / size.heads);
-    size.vocabulary = settings.integer("vocab_size", {1, limits::kVocabulary});
-    config.form.layers.resize(static_cast<size_t>(size.layers));
+
+    static bool has_list(const Setting& setting) {
+        return setting.is_list || setting.is_alike || setting.is_per_layer;
+    }
+
+    /// Empty if an object on the way to it is missing.
+    std::optional<Place> find(const std::string& field) const {
+        const size_t dot = field.find('.');
+        if (dot == std::string::npos) return Place{settings_, field};
+        auto inner = settings_.object(field.substr(0, dot));
+        if (!inner) return std::nullopt;
+        return HfFile(*inner).find(field.substr(dot + 1));
+    }
+    Place at(const std::string& field) const {
+        auto place = find(field);
+        return place ? *place : Place{settings_, field};
+    }
+
+    HfSettings& settings_;
+};
+
+double number_in(const TermPtr& term, double otherwise, const ModelConfig& config, const std::string& where) {
+    return term ? number_of(evaluate(term, config.scope(), where), where) : otherwise;
 }
 
-/// By the names of transformers' activations.py.
-ops::ActivationFunction read_activation(HfSettings& settings, const HfNames& names) {
-    using enum ops::ActivationFunction;
-    static constexpr std::pair<std::string_view, ops::ActivationFunction> kKnown[] = {
-        {"silu", kSilu},
-        {"swish", kSilu},
-        {"gelu", kGelu},
-        {"gelu_pytorch_tanh", kGeluTanh},
-        {"gelu_new", kGeluTanh},
-        {"gelu_fast", kGeluTanh},
-        {"gelu_accurate", kGeluTanh},
-        {"gelu_python_tanh", kGeluTanh},
-        {"gelu_python", kGelu},
-        {"relu", kRelu}};
-    const auto found = settings.text(names.activation);
-    for (const auto& [name, function] : kKnown)
-        if (found && *found == name) return function;
-    settings.refuse(names.activation, "known are silu, gelu, gelu_pytorch_tanh and relu");
-    return kSilu;
+void read_ropes(HfSettings& settings, ModelConfig& config) {
+    for (const RopeText& text : config.architecture->ropes) {
+        RopeRules rules{.base = number_in(text.hf.absent, RopeRules().base, config, text.where),
+                        .has_longrope = text.has_longrope,
+                        .part_names = text.part_names,
+                        .layer_type = text.kind,
+                        .max_positions = config.max_positions};
+        if (!text.hf.names.empty() || !text.kind.empty()) rules.base_names = text.hf.names;
+        rules.head_width = integer_of(evaluate(text.width, config.scope(), text.where), text.where);
+        if (text.part) rules.part = number_in(text.part, 1, config, text.where);
+        if (text.original_context)
+            rules.original_context =
+                integer_of(evaluate(text.original_context, config.scope(), text.where), text.where);
+        rules.has_alpha = text.has_alpha;
+        ModelRope rope{read_rope(settings, rules), rules.head_width};
+        if (text.rotated) {
+            const int64_t rotated =
+                integer_of(evaluate(text.rotated, config.scope(), text.where), text.where);
+            if (rotated < 2 || rotated % 2 != 0 || rotated > rope.width)
+                throw Error(settings.path(), text.name,
+                            fmt::format("rotates {} of {} elements of a head", rotated, rope.width));
+            rope.config.rotated = rotated == rope.width ? 0 : rotated;
+        }
+        config.ropes[text.name] = rope;
+    }
 }
 
 /// Checks that no single range covers.
-void check_size(const HfSettings& settings, const DecoderConfig& config) {
-    const DecoderSize& size = config.size;
-    if (size.heads % size.cache_heads != 0)
-        throw Error(settings.path(), "num_key_value_heads",
-                    fmt::format("is {}, expected a divisor of num_attention_heads = {}", size.cache_heads,
-                                size.heads));
-    const bool is_rotated = config.form.has(LayerRope::kGlobal) || config.form.has(LayerRope::kLocal);
-    const int64_t pairs = rotated_pairs(config.rope, size.head_width);
-    if (size.head_width < 1 || size.head_width > limits::kHeadWidth ||
-        (is_rotated && 2 * pairs > size.head_width))
-        throw Error(
-            settings.path(), "head_dim",
-            fmt::format("is {}, expected an even number up to {}", size.head_width, limits::kHeadWidth),
-            "without head_dim it is hidden_size / num_attention_heads");
-    for (const auto* factors : {&config.rope.short_factors, &config.rope.long_factors})
-        if (config.rope.scaling == RopeConfig::Scaling::kLongRope && std::ssize(*factors) != pairs)
+void check_ropes(const HfSettings& settings, const ModelConfig& config) {
+    for (const auto& [name, rope] : config.ropes) {
+        if (rope.width < 1 || rope.width > limits::kHeadWidth || 2 * rope.pairs() > rope.width)
             throw Error(
-                settings.path(), "rope_scaling",
-                fmt::format("has {} factors, expected one for each of {} pairs", factors->size(), pairs));
+                settings.path(), "head_dim",
+                fmt::format("is {}, expected an even number up to {}", rope.width, limits::kHeadWidth),
+                "without head_dim it is hidden_size / num_attention_heads");
+        for (const auto* factors : {&rope.config.short_factors, &rope.config.long_factors})
+            if (rope.config.scaling == RopeConfig::Scaling::kLongRope && std::ssize(*factors) != rope.pairs())
+                throw Error(settings.path(), "rope_scaling",
+                            fmt::format("has {} factors, expected one for each of {} pairs", factors->size(),
+                                        rope.pairs()));
+    }
 }
 
 /// One number or a list; text has no meaning here.
-void read_token_ids(HfSettings& settings, const std::string& file, DecoderConfig& config,
-                    Findings& findings) {
+void read_token_ids(HfSettings& settings, const std::string& file, ModelConfig& config, Findings& findings) {
     constexpr IntegerBounds kAny{INT64_MIN, INT64_MAX};
     add_end_ids(settings.integers("eos_token_id", kAny), file + "eos_token_id", config, findings);
     if (!settings.has_integers("bos_token_id")) return;
@@ -112,7 +177,7 @@ void read_token_ids(HfSettings& settings, const std::string& file, DecoderConfig
         check_token_id(id, file + "bos_token_id", config, findings);
 }
 
-void add_generation_config(const std::string& config_path, DecoderConfig& config, Findings& findings) {
+void add_generation_config(const std::string& config_path, ModelConfig& config, Findings& findings) {
     const auto path = std::filesystem::path(config_path).parent_path() / "generation_config.json";
     if (!std::filesystem::exists(path)) return;
     HfSettings settings(read_json_object(path.string()), findings);
@@ -121,37 +186,25 @@ void add_generation_config(const std::string& config_path, DecoderConfig& config
 
 }  // namespace
 
-std::optional<DecoderConfig> read_hf_config(const std::string& path, Findings& findings) {
+std::optional<ModelConfig> read_hf_config(const std::string& path, const Architectures& known,
+                                          Findings& findings) {
     HfSettings settings(read_json_object(path), findings);
-    const Architecture* architecture = read_architecture(settings, findings);
+    const auto architecture = read_architecture(settings, known, findings);
     if (!architecture) {
         refuse_unsupported_settings(settings);
         return std::nullopt;
     }
-    const HfNames& names = architecture->hf;
-    settings.adopt(parse_json(default_settings(architecture->name).folder, std::string(architecture->name)),
-                   names.aliases);
-    DecoderConfig config{.architecture = std::string(architecture->name)};
-    config.names = common_names(NameStyle::kHuggingFace);
-    read_size(settings, names, config);
-    if (names.epsilon) config.epsilon = settings.real(names.epsilon, {0, 1});
-    config.max_positions = settings.integer(names.positions, {1, limits::kPositions});
-    config.form.activation = read_activation(settings, names);
-    RopeRules rope = architecture->rope;
-    rope.max_positions = config.max_positions;
-    rope.head_width = config.size.head_width;
-    config.rope = read_rope(settings, rope);
-    if (rope.is_by_layer_types) config.local_rope = read_local_rope(settings, rope);
-    config.is_tied = settings.boolean("tie_word_embeddings", false);
+    ModelConfig config{.architecture = architecture};
+    HfFile file(settings);
+    read_settings(file, config);
+    read_ropes(settings, config);
     const auto old_type = settings.text("torch_dtype");
     config.stated_type = settings.text("dtype").value_or(old_type.value_or(""));
     config.packed = read_quantisation(settings, findings);
-    config.set(Presence::kAlways, {LayerTensor::kAttentionNorm, LayerTensor::kQuery, LayerTensor::kKey,
-                                   LayerTensor::kValue, LayerTensor::kOutput, LayerTensor::kFeedForwardNorm,
-                                   LayerTensor::kGate, LayerTensor::kUp, LayerTensor::kDown});
-    architecture->complete_hf(settings, config);
+    for (const std::string& name : architecture->ignored_hf) file.ignore(name);
+    if (!config.layers_differ) judge_settings(file, config);
     refuse_unsupported_settings(settings);
-    if (!config.layers_differ) check_size(settings, config);
+    if (!config.layers_differ) check_ropes(settings, config);
     read_token_ids(settings, "", config, findings);
     add_generation_config(path, config, findings);
     account_for_rest(settings, findings);

@@ -1,6 +1,8 @@
 #include "import/hf/rope_settings.h"
 
-#include "import/decoder_config.h"
+#include <cmath>
+
+#include "import/model_config.h"
 #include "support/error.h"
 
 // Sources: modeling_rope_utils.py and configuration_utils.py of HuggingFace transformers. The place of the
@@ -20,13 +22,11 @@ namespace {
 constexpr RealBounds kBase{1e-3, 1e15};
 constexpr RealBounds kFactor{1e-3, 1e6};
 constexpr RealBounds kPart{1e-3, 1};
-constexpr double kUsualBase = 10000;
 constexpr const char* kKnown = "known are linear, llama3, yarn and longrope";
 constexpr const char* kOriginalContext = "original_max_position_embeddings";
 constexpr const char* kPartOfHead = "partial_rotary_factor";
 constexpr const char* kParameters = "rope_parameters";
 constexpr const char* kScaling = "rope_scaling";
-constexpr const char* kFullAttention = "full_attention";
 
 /// The settings beside the object of a scaling.
 struct BesideRope {
@@ -76,8 +76,8 @@ void read_yarn(HfSettings& scaling, const BesideRope& beside, RopeConfig& rope) 
     rope.factor = scaling.real("factor", kFactor, ratio_of_contexts(beside, rope));
     rope.fast_rotations = scaling.real("beta_fast", kFactor, rope.fast_rotations);
     rope.slow_rotations = scaling.real("beta_slow", kFactor, rope.slow_rotations);
-    // Gemma 3's class does not find it in the object: it stays unread there, and is refused.
-    if (!beside.rules.is_by_layer_types) rope.is_ramp_truncated = scaling.boolean("truncate", true);
+    // A class with parameters by types of layers does not find it there: it stays unread, and is refused.
+    if (beside.rules.layer_type.empty()) rope.is_ramp_truncated = scaling.boolean("truncate", true);
     const double weight = scaling.real("mscale", {0, 1e6}, 0),
                  all = scaling.real("mscale_all_dim", {0, 1e6}, 0);
     const double amplitude = weight != 0 && all != 0
@@ -102,7 +102,7 @@ void read_longrope(HfSettings& scaling, const BesideRope& beside, RopeConfig& ro
 void rotate_part(HfSettings& where, double part, const RopeRules& rules, RopeConfig& rope) {
     rope.rotated = 0;
     if (part == 1) return;
-    if (!rules.may_rotate_part) return where.refuse(kPartOfHead, "rotation of a part of each head");
+    if (!rules.part) return where.refuse(kPartOfHead, "rotation of a part of each head");
     rope.rotated = static_cast<int64_t>(static_cast<double>(rules.head_width) * part);
     if (rope.rotated < 1)
         throw Error(where.path(), kPartOfHead,
@@ -125,6 +125,12 @@ RopeConfig read_object(HfSettings scaling, const BesideRope& beside, RopeConfig 
     } else if (type == "linear") {
         rope.scaling = RopeConfig::Scaling::kLinear;
         rope.factor = scaling.real("factor", kFactor);
+    } else if (type == "dynamic" && beside.rules.has_alpha && scaling.has("alpha")) {
+        // NTK-aware scaling by a constant: the base grows, and no frequency depends on a text's length.
+        const auto width = static_cast<double>(rotated_elements(rope, beside.rules.head_width));
+        rope.base *= std::pow(scaling.real("alpha", kFactor), width / (width - 2));
+        for (const char* unread : {"factor", "mscale", "mscale_all_dim", "beta_fast", "beta_slow"})
+            scaling.ignore(unread);
     } else if (type == "default" || type == "none") {
         const bool has_type = scaling.has("rope_type") || scaling.has("type");
         scaling.refuse_unless_number("factor", 1,
@@ -144,11 +150,10 @@ RopeConfig read_object(HfSettings scaling, const BesideRope& beside, RopeConfig 
 }
 
 /// `rope_parameters`, or what they hold for this type of layers. Other members stay unread.
-std::optional<HfSettings> find_parameters(HfSettings& settings, const RopeRules& rules,
-                                          const char* layer_type) {
+std::optional<HfSettings> find_parameters(HfSettings& settings, const RopeRules& rules) {
     auto parameters = settings.object(kParameters);
     if (!parameters) return std::nullopt;
-    if (rules.is_by_layer_types) return parameters->object(layer_type);
+    if (!rules.layer_type.empty()) return parameters->object(rules.layer_type);
     if (parameters->objects().empty()) return parameters;
     settings.refuse(kParameters, "frequencies by types of layers, of which this architecture knows none");
     parameters->ignore_all();
@@ -156,12 +161,17 @@ std::optional<HfSettings> find_parameters(HfSettings& settings, const RopeRules&
 }
 
 BesideRope read_beside(HfSettings& settings, const RopeRules& rules, RopeConfig& rope) {
-    BesideRope beside{.rules = rules};
+    BesideRope beside{.rules = rules, .original_context = rules.original_context};
+    if (settings.is_stated(kOriginalContext)) beside.original_context.reset();
     if (settings.has(kOriginalContext))
         beside.original_context = settings.integer(kOriginalContext, {1, limits::kPositions});
-    // The class that has parameters by types of layers looks into them alone.
-    if (rules.is_by_layer_types) beside.original_context.reset();
-    if (settings.has(kPartOfHead)) rotate_part(settings, settings.real(kPartOfHead, kPart), rules, rope);
+    // A class that has parameters by types of layers looks into them alone.
+    if (!rules.layer_type.empty()) beside.original_context.reset();
+    if (rules.part) rotate_part(settings, *rules.part, rules, rope);
+    std::vector<std::string> names = rules.part_names;
+    names.insert(names.begin(), kPartOfHead);
+    for (const std::string& name : names)
+        if (settings.has(name)) rotate_part(settings, settings.real(name, kPart), rules, rope);
     return beside;
 }
 
@@ -169,25 +179,23 @@ BesideRope read_beside(HfSettings& settings, const RopeRules& rules, RopeConfig&
 
 RopeConfig read_rope(HfSettings& settings, const RopeRules& rules) {
     RopeConfig rope;
-    rope.base = settings.real("rope_theta", kBase, kUsualBase);
+    rope.base = rules.base;
+    bool is_stated = false;
+    for (const std::string& name : rules.base_names) {
+        if (settings.has(name) && !is_stated) rope.base = settings.real(name, kBase);
+        is_stated = is_stated || settings.has(name);
+    }
     const BesideRope beside = read_beside(settings, rules, rope);
     std::optional<RopeConfig> parameters, scaling;
-    if (auto own = find_parameters(settings, rules, kFullAttention))
-        parameters = read_object(*own, beside, rope);
-    if (auto own = settings.object(kScaling)) {
+    if (auto own = find_parameters(settings, rules)) parameters = read_object(*own, beside, rope);
+    const bool has_scaling = !rules.base_names.empty() && rules.base_names.front() == "rope_theta";
+    if (auto own = has_scaling ? settings.object(kScaling) : std::nullopt) {
         if (!own->objects().empty()) own->refuse(own->objects().front(), "a scaling by types of layers");
         scaling = read_object(*own, beside, parameters.value_or(rope));
     }
     if (parameters && scaling && *parameters != *scaling)
         settings.refuse(kScaling, "another scaling than rope_parameters say");
     return scaling ? *scaling : parameters.value_or(rope);
-}
-
-RopeConfig read_local_rope(HfSettings& settings, const RopeRules& rules) {
-    RopeConfig rope;
-    rope.base = settings.real("rope_local_base_freq", kBase, kUsualBase);
-    auto own = find_parameters(settings, rules, "sliding_attention");
-    return own ? read_object(*own, {.rules = rules, .original_context = {}}, rope) : rope;
 }
 
 }  // namespace tessera::import

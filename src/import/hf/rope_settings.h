@@ -1,28 +1,31 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "import/hf/settings.h"
 #include "import/rope_tables.h"
 
 namespace tessera::import {
 
-/// Properties of the rotary position embedding that follow from the architecture and the sizes.
+/// Properties of a rotary position embedding that follow from the architecture and the sizes.
 struct RopeRules {
-    bool has_longrope = false;       ///< Phi-3, whose early files call it "su" and "yarn"
-    bool may_rotate_part = false;    ///< `partial_rotary_factor` counts
-    bool is_by_layer_types = false;  ///< Gemma 3: layers with a window have parameters of their own
-    int64_t max_positions = 0;       ///< that the model is made for
+    std::vector<std::string> base_names = {"rope_theta"};  ///< the first one that is stated counts
+    double base = 10000;                                   ///< by default
+    bool has_longrope = false;   ///< Phi-3, whose early files call it "su" and "yarn"
+    bool has_alpha = false;      ///< "dynamic" with a constant alpha stretches the base
+    std::optional<double> part;  ///< of each head that is rotated by default; empty: always all of it
+    std::vector<std::string> part_names;  ///< beside partial_rotary_factor
+    std::string layer_type;     ///< the parameters are those of such layers: "full_attention"; empty: of all
+    int64_t max_positions = 0;  ///< that the model is made for
     int64_t head_width = 0;
+    std::optional<int64_t> original_context = std::nullopt;  ///< by default
 };
 
-/// Reads `rope_theta`, and the scaling in `rope_scaling` or `rope_parameters`, of layers with full attention;
-/// a scaling that is not supported goes to the findings.
+/// Reads the base, and the scaling in `rope_scaling` or `rope_parameters`; a scaling that is not supported
+/// goes to the findings. `rope_scaling` is of the tables whose base is `rope_theta`.
 RopeConfig read_rope(HfSettings& settings, const RopeRules& rules);
-
-/// As read_rope, of layers with a sliding window: `rope_parameters.sliding_attention`, or the base in
-/// `rope_local_base_freq`.
-RopeConfig read_local_rope(HfSettings& settings, const RopeRules& rules);
 
 }  // namespace tessera::import

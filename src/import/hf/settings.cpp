@@ -1,28 +1,10 @@
 #include "import/hf/settings.h"
 
 #include <algorithm>
-#include <functional>
 
 #include "support/error.h"
 
 namespace tessera::import {
-
-void HfSettings::adopt(JsonCursor defaults, std::vector<SettingAlias> aliases) {
-    defaults_ = std::move(defaults);
-    aliases_ = std::move(aliases);
-    for (const auto& [field, other] : aliases_) {
-        const auto a = object_.find(field), b = object_.find(other);
-        if (a && b && a->shown() != b->shown())
-            refuse(other, fmt::format("another value than that of {}", field));
-    }
-}
-
-std::optional<JsonCursor> HfSettings::find(const std::string& field) const {
-    if (auto own = object_.find(field); own || is_stated(field)) return own;
-    for (const auto& [own, other] : aliases_)
-        if (own == field && is_stated(other)) return object_.find(other);
-    return defaults_ ? defaults_->find(field) : std::nullopt;
-}
 
 JsonCursor HfSettings::required(const std::string& field, const std::string& expected) const {
     const auto found = find(field);
@@ -94,16 +76,14 @@ std::optional<HfSettings> HfSettings::object(const std::string& field) {
     return HfSettings(*found, findings_);
 }
 
-std::optional<int64_t> HfSettings::integer_of_layers(const std::string& field, IntegerBounds bounds,
-                                                     int64_t layers, std::optional<int64_t> absent) {
+bool HfSettings::is_list(const std::string& field) const {
     const auto found = find(field);
-    if (!found || !found->is_array()) return integer(field, bounds, absent);
-    const std::vector<int64_t> all = integers(field, bounds);
-    if (std::ssize(all) != layers)
-        found->fail_expected(fmt::format("an integer, or one for each of {} layers", layers));
-    if (std::adjacent_find(all.begin(), all.end(), std::not_equal_to<>()) == all.end()) return all.front();
-    refuse(field, "layers of different sizes");
-    return std::nullopt;
+    return found && found->is_array();
+}
+
+std::string HfSettings::shown(const std::string& field) const {
+    const auto found = find(field);
+    return found ? found->shown() : "null";
 }
 
 void HfSettings::ignore_all() {
@@ -118,8 +98,7 @@ std::vector<std::string> HfSettings::objects() const {
 }
 
 std::string HfSettings::described(const std::string& field) const {
-    const auto found = object_.find(field);
-    return fmt::format("{} = {}", object_.place_of(field), found ? found->shown() : "null");
+    return fmt::format("{} = {}", object_.place_of(field), shown(field));
 }
 
 void HfSettings::refuse(const std::string& field, const std::string& what) {

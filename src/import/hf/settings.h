@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "import/findings.h"
@@ -21,27 +20,17 @@ struct RealBounds {
     double high;
 };
 
-/// Another name of a field.
-struct SettingAlias {
-    std::string field;
-    std::string other;
-};
-
-/// Reads settings of one object of config.json, each with its type and range. A missing field takes its
-/// default; one that is null has no value. Every reader throws Error naming file, field, found and expected.
-/// The cursor remembers the fields that were asked for.
+/// Reads settings of one object of config.json, each with its type and range. A field that is missing or null
+/// has no value. Every reader throws Error naming file, field, found and expected. The cursor remembers the
+/// fields that were asked for.
 class HfSettings {
 public:
     /// The findings must live longer.
     HfSettings(JsonCursor object, Findings& findings) : object_(std::move(object)), findings_(findings) {}
 
-    /// Sets the defaults, an object of fields, and other names of fields. Refuses two names of one field with
-    /// different values.
-    void adopt(JsonCursor defaults, std::vector<SettingAlias> aliases);
-
     /// True if the field is a number or a list.
     bool has_integers(const std::string& field) const;
-    /// True if it has a value, stated or by default.
+    /// True if it has a value.
     bool has(const std::string& field) const { return find(field).has_value(); }
     int64_t integer(const std::string& field, IntegerBounds bounds,
                     std::optional<int64_t> absent = std::nullopt);
@@ -58,10 +47,9 @@ public:
     /// The settings of an object; empty if absent.
     std::optional<HfSettings> object(const std::string& field);
 
-    /// One number for all layers, or a list with one for each of `layers`, which must be equal: others are
-    /// refused, and the result is empty.
-    std::optional<int64_t> integer_of_layers(const std::string& field, IntegerBounds bounds, int64_t layers,
-                                             std::optional<int64_t> absent = std::nullopt);
+    bool is_list(const std::string& field) const;
+    /// The value as the file has it, on one short line.
+    std::string shown(const std::string& field) const;
 
     /// Accounts for the field: its value changes nothing.
     void ignore(const std::string& field) { (void)object_.find(field); }
@@ -84,13 +72,11 @@ public:
 
 private:
     std::string described(const std::string& field) const;
-    std::optional<JsonCursor> find(const std::string& field) const;
+    std::optional<JsonCursor> find(const std::string& field) const { return object_.find(field); }
     /// @throws Error "is missing" if there is no such field.
     JsonCursor required(const std::string& field, const std::string& expected) const;
 
     JsonCursor object_;
-    std::optional<JsonCursor> defaults_;
-    std::vector<SettingAlias> aliases_;
     Findings& findings_;
 };
 

@@ -77,7 +77,7 @@ constexpr Refused kNeutralIfOne[] = {
 constexpr HarmlessSettings kHarmless[] = {
     {"training",
      "activation_dropout attention_dropout attention_probs_dropout_prob attn_pdrop classifier_dropout "
-     "embd_pdrop dropout "
+     "embd_pdrop emb_pdrop dropout embed_dropout embedding_dropout resid_dropout residual_dropout layerdrop "
      "hidden_dropout hidden_dropout_prob resid_pdrop initializer_range gradient_checkpointing "
      "output_router_logits router_aux_loss_coef z_loss_coefficient use_fused_cross_entropy loss_type"},
     {"how others compute the same",

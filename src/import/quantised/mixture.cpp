@@ -1,6 +1,9 @@
 #include "import/quantised/mixture.h"
 
-#include "import/decoder.h"
+#include <algorithm>
+#include <initializer_list>
+
+#include "import/model_spec.h"
 #include "support/error.h"
 
 namespace tessera::import {
@@ -54,6 +57,21 @@ void give(std::map<std::string, WeightFormat>& formats, const std::string& sourc
     formats.emplace(source, *wanted);
 }
 
+/// True if one of these functions reads the tensor: only they know quantised formats.
+bool is_read_by(const SpecPart& part, const std::string& tensor,
+                std::initializer_list<std::string_view> functions) {
+    return std::ranges::any_of(part.steps, [&](const PartStep& step) {
+        bool is_read = false;
+        walk(step.term, [&](const Term& each) {
+            const bool is_one =
+                std::ranges::any_of(functions, [&](auto function) { return each.is_call(function); });
+            if (!is_one) return;
+            for (const TermPtr& argument : each.arguments) is_read = is_read || argument->is_name(tensor);
+        });
+        return is_read;
+    });
+}
+
 }  // namespace
 
 std::string_view name(Mixture mixture) {
@@ -74,14 +92,14 @@ std::optional<Mixture> mixture_of(std::string_view name) {
     return std::nullopt;
 }
 
-std::optional<WeightFormat> format_in(Mixture mixture, LayerTensor tensor, int64_t layer, int64_t layers,
+std::optional<WeightFormat> format_in(Mixture mixture, std::string_view tensor, int64_t layer, int64_t layers,
                                       int64_t inputs) {
     WeightFormat format = base_of(mixture);
     if (mixture == Mixture::kQ4_K_M) {
-        const bool gains = tensor == LayerTensor::kValue || tensor == LayerTensor::kDown ||
-                           tensor == LayerTensor::kExpertDown;
+        const bool is_value = tensor == "v_weight";
+        const bool gains = is_value || tensor == "down_weight" || tensor == "expert_down_weight";
         if (gains && has_more_bits(layer, layers)) format = WeightFormat::kQ6_K;
-        if (tensor == LayerTensor::kValue && format == WeightFormat::kQ4_K && layers == kLayersOfSharedValues)
+        if (is_value && format == WeightFormat::kQ4_K && layers == kLayersOfSharedValues)
             format = WeightFormat::kQ5_K;
     }
     return fitting(format, inputs);
@@ -92,23 +110,29 @@ std::optional<WeightFormat> format_in(Mixture mixture, bool is_head, int64_t inp
     return fitting(is_head && base != WeightFormat::kQ8_0 ? WeightFormat::kQ6_K : base, inputs);
 }
 
-std::map<std::string, WeightFormat> apply(Mixture mixture, DecoderSpec& spec) {
+std::map<std::string, WeightFormat> apply(Mixture mixture, ModelSpec& spec) {
     std::map<std::string, WeightFormat> formats;
-    const int64_t hidden = spec.size.hidden;
-    give(formats, source_name(OuterTensor::kEmbedding, spec.names), spec.embedding,
-         format_in(mixture, spec.is_tied, hidden));
-    if (!spec.is_tied)
-        give(formats, source_name(OuterTensor::kHead, spec.names), spec.head,
-             format_in(mixture, true, hidden));
-    const auto layers = static_cast<int64_t>(spec.layers.size());
+    const bool is_tied = spec.is_tied();
+    for (SpecPart* part : {&spec.embed, &spec.head})
+        for (auto& [name, tensor] : part->tensors) {
+            if (tensor.shape.size() != 2 || !tensor.tied.empty() ||
+                !is_read_by(*part, name, {"lookup", "linear"}))
+                continue;
+            const bool is_head = part == &spec.head || is_tied;
+            give(formats, tensor.source, tensor.format, format_in(mixture, is_head, tensor.shape[1]));
+        }
+    for (auto& [name, tensor] : spec.head.tensors)
+        if (!tensor.tied.empty()) tensor.format = spec.embed.tensors.at(tensor.tied).format;
+    const auto layers = std::ssize(spec.layers);
     for (int64_t layer = 0; layer < layers; ++layer) {
-        LayerFormats& own = spec.layers[static_cast<size_t>(layer)];
-        for (size_t i = 0; i < kLayerTensors; ++i) {
-            const auto tensor = static_cast<LayerTensor>(i);
+        SpecPart& part = spec.layers[static_cast<size_t>(layer)];
+        for (auto& [name, tensor] : part.tensors) {
             // As in llama.cpp, the scores of experts keep their numbers.
-            if (!own[i] || !is_matrix(tensor) || tensor == LayerTensor::kRouter) continue;
-            give(formats, source_name(tensor, layer, spec.names), *own[i],
-                 format_in(mixture, tensor, layer, layers, shape_of(tensor, spec.size)[1]));
+            if (tensor.shape.size() != 2 || !is_read_by(part, name, {"linear", "experts"}) ||
+                name == "router_weight")
+                continue;
+            give(formats, tensor.source, tensor.format,
+                 format_in(mixture, name, layer, layers, tensor.shape[1]));
         }
     }
     return formats;

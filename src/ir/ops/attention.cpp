@@ -14,6 +14,8 @@ constexpr const char* kCap = "cap";
 constexpr const char* kWindow = "window";
 constexpr const char* kCache = "cache";
 constexpr const char* kQ8 = "q8_0";
+constexpr const char* kSlopes = "slopes";
+constexpr const char* kSinks = "sinks";
 
 /// The type that the attribute states; f32 without it.
 ElementType rounded_type(const Node& node) {
@@ -30,6 +32,8 @@ AttentionForm form_of(const Node& node) {
     AttentionForm form{.scale = real_attribute(node, "scale"), .rounded = rounded_type(node)};
     if (attributes.contains(kCap)) form.cap = real_attribute(node, kCap);
     if (attributes.contains(kWindow)) form.window = integer_attribute(node, kWindow);
+    form.has_slopes = attributes.contains(kSlopes);
+    form.has_sinks = attributes.contains(kSinks);
     if (!(form.cap >= 0)) throw Error(std::string(kAttention), node.name, "the cap is negative");
     if (form.window < 0) throw Error(std::string(kAttention), node.name, "the window is negative");
     if (attributes.contains(kCache)) {
@@ -49,8 +53,9 @@ std::string visible(const AttentionForm& form) {
 
 /// The scores as an expression of the sums of products.
 std::string score_of(const AttentionForm& form) {
-    if (form.cap == 0) return fmt::format("sum(G * K) * {}", form.scale);
-    return fmt::format("tanh(sum(G * K) * {} / {}) * {}", form.scale, form.cap, form.cap);
+    const std::string distance = form.has_slopes ? " + slopes * (s - start[b] - i)" : "";
+    if (form.cap == 0) return fmt::format("sum(G * K) * {}{}", form.scale, distance);
+    return fmt::format("tanh(sum(G * K) * {} / {}) * {}{}", form.scale, form.cap, form.cap, distance);
 }
 
 /// `pattern` with {rows}, {sequences}, ... replaced by the extents.
@@ -75,7 +80,10 @@ DefinitionPtr define_with(Symbols symbols, const AttentionShape& shape, fmt::str
             fmt::arg("page", page), fmt::arg("slot", slot), fmt::arg("and_page", is_read ? "" : ", " + page),
             fmt::arg("place", is_read ? "b, g, s" : slot), fmt::arg("of_all", is_read ? "" : " " + all),
             fmt::arg("all", all), fmt::arg("rounded", name(form.rounded)), fmt::arg("score", score),
-            fmt::arg("where", where)));
+            fmt::arg("where", where),
+            fmt::arg("slopes", form.has_slopes ? fmt::format("in  slopes f32[g * {} + r] of [{}]\n",
+                                                             shape.heads / shape.cache_heads, shape.heads)
+                                               : std::string())));
 }
 
 }  // namespace
@@ -90,6 +98,8 @@ Composite attention(const AttentionForm& form, const AttentionSymbols& symbols) 
     if (form.cap != 0) composite.attributes[kCap] = form.cap;
     if (form.window != 0) composite.attributes[kWindow] = form.window;
     if (form.has_scales) composite.attributes[kCache] = std::string(kQ8);
+    if (form.has_slopes) composite.attributes[kSlopes] = int64_t{1};
+    if (form.has_sinks) composite.attributes[kSinks] = int64_t{1};
     return composite;
 }
 
@@ -132,7 +142,7 @@ DefinitionPtr scores_batch(Symbols symbols, const AttentionShape& shape, Element
 index length i32[b], start i32[b]{and_page}
 in  G {rounded}[b, g, r, i, e]
 in  K {type}[{place}, e]{of_all}
-out scores f32[b, g, r, i, s] = {score}
+{slopes}out scores f32[b, g, r, i, s] = {score}
 where {where}
 )",
         cache, form);
@@ -153,7 +163,21 @@ weights {rounded}
         cache, form);
 }
 
-DefinitionPtr scatter_sequences(Symbols symbols, const AttentionShape& shape, ElementType result) {
+DefinitionPtr scatter_sequences(Symbols symbols, const AttentionShape& shape, ElementType result,
+                                bool has_sinks) {
+    if (has_sinks)
+        return define_with(
+            symbols, shape,
+            R"(op scatter_sequences(b: {sequences}, g: {cache_heads}, r: {group}, i: {segment}, d: {width})
+index first i32[b], length i32[b]
+in  A f32[b, g, r, i, d]
+in  L f32[b, g, r, i]
+in  M f32[b, g, r, i]
+in  sinks f32[g * {group} + r] of [{heads}]
+out Y {type}[first[b] + i, g * {group} + r, d] of [{rows}, {heads}, {width}] = A / (L + exp(sinks - M))
+where i < length[b]
+)",
+            result);
     return define_with(
         symbols, shape,
         R"(op scatter_sequences(b: {sequences}, g: {cache_heads}, r: {group}, i: {segment}, d: {width})
@@ -213,15 +237,27 @@ void decompose_attention(BlockBuilder& block, const Node& node) {
                       {page, node.operands[operand], node.operands[operand + kScales]});
         return {length, start, other, numbers};
     };
-    const ValueId scores =
-        block.add(node.name + "_scores", scores_batch(graph.symbols, shape, k.element, form),
-                  reading("keys", 1, gathered));
+    // Slopes and sinks stand behind all other operands.
+    size_t last = form.has_scales ? 3 + kScales : 1 + kScales;
+    std::vector<ValueId> scored = reading("keys", 1, gathered);
+    if (form.has_slopes) {
+        (void)operand_type(graph, node, last, 1);
+        scored.push_back(node.operands[last++]);
+    }
+    const ValueId scores = block.add(node.name + "_scores",
+                                     scores_batch(graph.symbols, shape, k.element, form), std::move(scored));
     const std::vector<ValueId> sums =
         block.add_all(node.name + "_attend", attend_batch(graph.symbols, shape, v.element, form),
                       reading("values", 2, scores));
-    block.add_into(node.name + "_scatter",
-                   scatter_sequences(graph.symbols, shape, graph[node.results[0]].type.element),
-                   {first, length, sums[2], sums[1]}, node.results[0]);
+    std::vector<ValueId> scattered = {first, length, sums[2], sums[1]};
+    if (form.has_sinks) {
+        (void)operand_type(graph, node, last, 1);
+        scattered.insert(scattered.end(), {sums[0], node.operands[last]});
+    }
+    block.add_into(
+        node.name + "_scatter",
+        scatter_sequences(graph.symbols, shape, graph[node.results[0]].type.element, form.has_sinks),
+        std::move(scattered), node.results[0]);
 }
 
 }  // namespace tessera::ops

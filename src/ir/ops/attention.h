@@ -30,13 +30,19 @@ struct AttentionForm {
     int64_t window = 0;  ///< a token sees so many tokens, itself included; 0: all before it
     /// The cache holds bytes in blocks of 32 along a head, with a scale each, as in Q8_0.
     bool has_scales = false;
+    /// A score gains slope[h] (s - its own token's place): a penalty of the distance. Source: Press et al.,
+    /// "Train Short, Test Long" (ALiBi), 2022, section 3.
+    bool has_slopes = false;
+    /// The softmax has one more score for each head, with no value: a share of the weights that goes nowhere.
+    /// Source: Xiao et al., "Efficient Streaming Language Models with Attention Sinks", 2024, section 3.3.
+    bool has_sinks = false;
 };
 
 /// The composite: softmax(scale Q K^T) V. Operands, in this order: Q f32[rows, heads, width], K and V of the
 /// cache [pages, 16, cache heads, width], first, length, start i32[sequences], page i32[sequences, pages of
 /// the longest context]; and with scales those of K and V, f16[pages, 16, cache heads, width / 32]: then all
-/// of `page` names pages, also where a sequence has none. Result: [rows, heads, width] of a float type; rows
-/// that belong to no sequence are 0.
+/// of `page` names pages, also where a sequence has none; then slopes and sinks, f32[heads], if there are
+/// any. Result: [rows, heads, width] of a float type; rows that belong to no sequence are 0.
 Composite attention(const AttentionForm& form, const AttentionSymbols& symbols = {});
 
 /// `rounded` where the policy allows it: bf16 of a cache of bf16, which units multiply in pairs, and of bytes
@@ -59,8 +65,9 @@ DefinitionPtr gather_sequences(Symbols symbols, const AttentionShape& shape,
 /// Result: [sequences, cache heads, cached, width] of type `rounded`, which scores and sums read in place of
 /// the cache. It holds every slot of the named pages, seen or not: testing that took longer.
 DefinitionPtr read_cache(Symbols symbols, const AttentionShape& shape, const AttentionForm& form);
-/// scale sum over e of G[b, g, r, i, e] K[page[b, s div 16], s mod 16, g, e], below the cap. Operands:
-/// length, start, page, G of type `rounded`, K. Result: f32[sequences, cache heads, group, segment, cached].
+/// scale sum over e of G[b, g, r, i, e] K[page[b, s div 16], s mod 16, g, e], below the cap, and with slopes
+/// less by the distance. Operands: length, start, page, G of type `rounded`, K, slopes. Result:
+/// f32[sequences, cache heads, group, segment, cached].
 DefinitionPtr scores_batch(Symbols symbols, const AttentionShape& shape, ElementType cache,
                            const AttentionForm& form);
 /// Streaming softmax of the scores over s, with the values; weights of type `rounded`. Operands: length,
@@ -68,10 +75,10 @@ DefinitionPtr scores_batch(Symbols symbols, const AttentionShape& shape, Element
 /// width].
 DefinitionPtr attend_batch(Symbols symbols, const AttentionShape& shape, ElementType cache,
                            const AttentionForm& form);
-/// Y[first[b] + i, g * group + r, d] = A / L. Operands: first, length, A, L. Result: [rows, heads, width] of
-/// type `result`.
+/// Y[first[b] + i, g * group + r, d] = A / L. Operands: first, length, A, L, and with sinks M and the sinks.
+/// Result: [rows, heads, width] of type `result`.
 DefinitionPtr scatter_sequences(Symbols symbols, const AttentionShape& shape,
-                                ElementType result = ElementType::kF32);
+                                ElementType result = ElementType::kF32, bool has_sinks = false);
 
 inline constexpr const char* kAttentionExample = R"(graph "attention"
 symbol T in 2..4

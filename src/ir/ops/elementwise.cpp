@@ -16,6 +16,10 @@ std::string applied(ActivationFunction f, std::string_view x) {
                 "{0} * 0.5 * (1 + tanh(0.7978845608028654 * ({0} + 0.044715 * {0} * {0} * {0})))", x);
         case ActivationFunction::kRelu:
             return fmt::format("max({}, 0)", x);
+        case ActivationFunction::kSquaredRelu:
+            return fmt::format("max({0}, 0) * max({0}, 0)", x);
+        case ActivationFunction::kSoftplus:  // the exponent is never positive
+            return fmt::format("(max({0}, 0) + log(1 + exp(-abs({0}))))", x);
     }
     TESSERA_CHECK(false, "activation function {}", static_cast<int>(f));
 }

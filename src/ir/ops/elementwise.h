@@ -18,6 +18,8 @@ enum class ActivationFunction : uint8_t {
     kGeluTanh,  ///< its approximation by tanh. Source: Hendrycks and Gimpel, "Gaussian Error Linear Units",
                 ///< 2016
     kRelu,      ///< max(x, 0)
+    kSquaredRelu,  ///< its square. Source: So et al., "Primer", 2021
+    kSoftplus,     ///< log(1 + exp(x))
 };
 
 /// f(x) as the text of a body; `x` is a name.

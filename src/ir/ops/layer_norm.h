@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "ir/ops/composite.h"
 #include "ir/ops/define.h"
 
@@ -9,22 +12,28 @@ namespace tessera::ops {
 
 inline constexpr std::string_view kLayerNorm = "layer_norm";
 
-/// The composite. Operands: X f32[rows, width], W[width] and B[width]. The result may have another float
-/// type.
-Composite layer_norm(double epsilon);
+/// The composite. Operands: X f32[..., width] of two axes, or of three where each head is normalised alone,
+/// and none, W[width], or W and B[width]; W[heads, width] where each head has scales of its own. The result
+/// may have another float type. `offset`: 1 where a checkpoint stores the difference of the scales from 1,
+/// else 0.
+Composite layer_norm(double epsilon, double offset = 0);
 
-/// First part. Operand: X f32[rows, width]. Result: f32[rows].
-DefinitionPtr layer_mean(Symbols symbols, const Dim& rows, int64_t width);
-/// Second part. Operands: X and the mean. Result: f32[rows], the reciprocal standard deviation.
-DefinitionPtr layer_deviation(Symbols symbols, const Dim& rows, int64_t width, double epsilon);
+/// First part. Operand: X f32[outer..., width]. Result: f32[outer...].
+DefinitionPtr layer_mean(Symbols symbols, const std::vector<Dim>& outer, int64_t width);
+/// Second part. Operands: X and the mean. Result: f32[outer...], the reciprocal standard deviation.
+DefinitionPtr layer_deviation(Symbols symbols, const std::vector<Dim>& outer, int64_t width, double epsilon);
 
 struct LayerNormTypes {
-    ElementType weight = ElementType::kF32;
-    ElementType bias = ElementType::kF32;
+    std::optional<ElementType> weight = ElementType::kF32;
+    std::optional<ElementType> bias = ElementType::kF32;
     ElementType result = ElementType::kF32;
+    double offset = 0;
+    bool is_of_heads = false;  ///< scales have an axis of heads
 };
-/// Third part. Operands: X, the mean, the reciprocal, W and B. Result: [rows, width].
-DefinitionPtr layer_apply(Symbols symbols, const Dim& rows, int64_t width, const LayerNormTypes& types);
+/// Third part. Operands: X, the mean, the reciprocal, and W and B where they have types. Result: [outer...,
+/// width].
+DefinitionPtr layer_apply(Symbols symbols, const std::vector<Dim>& outer, int64_t width,
+                          const LayerNormTypes& types);
 
 inline constexpr const char* kLayerNormExample = R"(graph "norm"
 symbol T in 1..8

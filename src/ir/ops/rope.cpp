@@ -18,8 +18,8 @@ DefinitionPtr rope(Symbols symbols, const RopeShape& shape, RopeForm form) {
         halves ? fmt::format("(d + {}) mod {}", half, rotated) : "d div 2 * 2 + 1 - d mod 2";
     if (!halves && !is_whole)
         pair += fmt::format(" mod {}", half), partner = fmt::format("({}) mod {}", partner, rotated);
-    const std::string turned =
-        fmt::format("X * cos + select({}, -1, 1) * X[t, h, {}] * sin", is_first, partner);
+    const std::string turned = fmt::format("X * cos + select({}, {}) * X[t, h, {}] * sin", is_first,
+                                           shape.is_backward ? "1, -1" : "-1, 1", partner);
     const std::string result = is_whole ? turned : fmt::format("select(d < {}, {}, X)", rotated, turned);
     return define(symbols, fmt::format(R"(op {name}(t: {rows}, h: {heads}, d: {width})
 index position i32[t]

@@ -15,9 +15,10 @@ enum class RopeForm : uint8_t {
 struct RopeShape {
     Dim rows;
     int64_t heads;
-    int64_t width;        ///< of a head
-    int64_t positions;    ///< rows of the tables
-    int64_t rotated = 0;  ///< elements at the beginning of a head, even; the rest stays; 0: all
+    int64_t width;             ///< of a head
+    int64_t positions;         ///< rows of the tables
+    int64_t rotated = 0;       ///< elements at the beginning of a head, even; the rest stays; 0: all
+    bool is_backward = false;  ///< by the negative angle
 };
 
 /// Operands: position i32[rows], X f32[rows, heads, width], cos and sin f32[positions, rotated / 2], whose

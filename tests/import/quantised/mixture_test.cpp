@@ -34,7 +34,7 @@ TEST(Mixture, NamesReadBack) {
 // Q6_K.
 TEST(Mixture, MoreBitsGoWhereLlamaCppPutsThem) {
     const std::vector<int64_t> expected = {0, 1, 2, 5, 8, 11, 14, 17, 20, 23, 24, 25, 26, 27};
-    for (const LayerTensor tensor : {LayerTensor::kValue, LayerTensor::kDown}) {
+    for (const char* tensor : {"v_weight", "down_weight"}) {
         std::vector<int64_t> found;
         for (int64_t layer = 0; layer < 28; ++layer)
             if (format_in(Mixture::kQ4_K_M, tensor, layer, 28, 1024) == WeightFormat::kQ6_K)
@@ -42,12 +42,12 @@ TEST(Mixture, MoreBitsGoWhereLlamaCppPutsThem) {
         EXPECT_EQ(found, expected);
     }
     for (int64_t layer = 0; layer < 28; ++layer) {
-        EXPECT_EQ(format_in(Mixture::kQ4_K_M, LayerTensor::kOutput, layer, 28, 1024), WeightFormat::kQ4_K);
-        EXPECT_EQ(format_in(Mixture::kQ4_0, LayerTensor::kDown, layer, 28, 1024), WeightFormat::kQ4_0);
-        EXPECT_EQ(format_in(Mixture::kQ8_0, LayerTensor::kValue, layer, 28, 1024), WeightFormat::kQ8_0);
+        EXPECT_EQ(format_in(Mixture::kQ4_K_M, "output_weight", layer, 28, 1024), WeightFormat::kQ4_K);
+        EXPECT_EQ(format_in(Mixture::kQ4_0, "down_weight", layer, 28, 1024), WeightFormat::kQ4_0);
+        EXPECT_EQ(format_in(Mixture::kQ8_0, "v_weight", layer, 28, 1024), WeightFormat::kQ8_0);
     }
-    EXPECT_EQ(format_in(Mixture::kQ4_K_M, LayerTensor::kValue, 10, 80, 8192), WeightFormat::kQ5_K);
-    EXPECT_EQ(format_in(Mixture::kQ4_K_M, LayerTensor::kDown, 10, 80, 8192), WeightFormat::kQ4_K);
+    EXPECT_EQ(format_in(Mixture::kQ4_K_M, "v_weight", 10, 80, 8192), WeightFormat::kQ5_K);
+    EXPECT_EQ(format_in(Mixture::kQ4_K_M, "down_weight", 10, 80, 8192), WeightFormat::kQ4_K);
 }
 
 TEST(Mixture, TheHeadGetsSixBits) {
@@ -59,13 +59,13 @@ TEST(Mixture, TheHeadGetsSixBits) {
 }
 
 TEST(Mixture, RowsThatBlocksDoNotDivideFallBack) {
-    const auto of = [](LayerTensor tensor, int64_t layer, int64_t inputs) {
+    const auto of = [](const char* tensor, int64_t layer, int64_t inputs) {
         return format_in(Mixture::kQ4_K_M, tensor, layer, 28, inputs);
     };
-    EXPECT_EQ(of(LayerTensor::kQuery, 0, 576), WeightFormat::kQ5_0);
-    EXPECT_EQ(of(LayerTensor::kValue, 0, 576), WeightFormat::kQ8_0);
-    EXPECT_EQ(format_in(Mixture::kQ4_K_M, LayerTensor::kValue, 10, 80, 576), WeightFormat::kQ5_1);
-    EXPECT_EQ(of(LayerTensor::kQuery, 0, 72), std::nullopt);
+    EXPECT_EQ(of("q_weight", 0, 576), WeightFormat::kQ5_0);
+    EXPECT_EQ(of("v_weight", 0, 576), WeightFormat::kQ8_0);
+    EXPECT_EQ(format_in(Mixture::kQ4_K_M, "v_weight", 10, 80, 576), WeightFormat::kQ5_1);
+    EXPECT_EQ(of("q_weight", 0, 72), std::nullopt);
     EXPECT_EQ(format_in(Mixture::kQ4_K_M, true, 576), WeightFormat::kQ8_0);
     EXPECT_EQ(format_in(Mixture::kQ8_0, true, 72), std::nullopt);
 }

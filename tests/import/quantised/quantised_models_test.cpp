@@ -116,17 +116,13 @@ TEST_F(QuantisedModels, TiedHeadReadsTheOperandsOfTheEmbedding) {
 // The rule of Q4_K_M: more bits for the values and the last product of the first and last eighth of the
 // layers, and of every third one between.
 TEST_F(QuantisedModels, LayersOfMixedFormatsFormFewGroups) {
-    DecoderSpec spec{.layers = std::vector<LayerFormats>(28)};
-    spec.form.layers.resize(spec.layers.size());
-    std::vector<LayerFormats>& layers = spec.layers;
-    const auto n = static_cast<int>(layers.size());
+    ModelSpec spec{.layers = std::vector<SpecPart>(28)};
+    const auto n = static_cast<int>(spec.layers.size());
     for (int i = 0; i < n; ++i) {
-        LayerFormats& layer = layers[static_cast<size_t>(i)];
-        layer.fill(ops::WeightFormat::kQ4_K);
         const bool has_more = i < n / 8 || i >= 7 * n / 8 || (i - n / 8) % 3 == 2;
-        if (!has_more) continue;
-        layer[static_cast<size_t>(LayerTensor::kValue)] = ops::WeightFormat::kQ6_K;
-        layer[static_cast<size_t>(LayerTensor::kDown)] = ops::WeightFormat::kQ6_K;
+        for (const char* tensor : {"v_weight", "down_weight"})
+            spec.layers[static_cast<size_t>(i)].tensors[tensor].format =
+                has_more ? ops::WeightFormat::kQ6_K : ops::WeightFormat::kQ4_K;
     }
     const std::vector<LayerGroup> groups = group_layers(spec);
     int64_t compiled = 0;

@@ -110,6 +110,26 @@ TEST(Decompose, LayerNormOfRows) {
     }
 }
 
+TEST(Decompose, ANormMayHaveNoScalesOrThoseOfEachHead) {
+    for (const bool is_rms : {true, false})
+        for (const bool has_scales : {true, false}) {
+            CompositeGraph g;
+            g.graph.symbols = {{"T", 1, 8}};
+            g.symbols = {{"T", 2}};
+            g.operand("x", ElementType::kF32, {Dim("T"), Dim(3), Dim(5)});
+            if (has_scales) g.operand("w", ElementType::kF32, {Dim(3), Dim(5)});
+            g.composite(is_rms ? ops::rms_norm(1e-3) : ops::layer_norm(1e-3, 1), {Dim("T"), Dim(3), Dim(5)});
+            const TensorData y = g.run();
+            for (size_t i = 0; i < y.values.size(); ++i) {
+                double mean = 0, squares = 0;
+                for (size_t d = 0; d < 5; ++d) mean += is_rms ? 0 : g.at("x", i / 5 * 5 + d) / 5;
+                for (size_t d = 0; d < 5; ++d) squares += std::pow(g.at("x", i / 5 * 5 + d) - mean, 2) / 5;
+                const double scale = has_scales ? g.at("w", i % 15) + (is_rms ? 0 : 1) : 1;
+                EXPECT_NEAR(y.values[i], (g.at("x", i) - mean) / std::sqrt(squares + 1e-3) * scale, 2e-6);
+            }
+        }
+}
+
 /// A mixed batch: a prompt of 5 behind 14 cached tokens, one token alone at the start, and one behind a full
 /// page. The pages of the sequences lie scattered; pages that no sequence owns hold garbage.
 class AttentionDecomposition : public ::testing::Test {
@@ -138,14 +158,15 @@ protected:
                      ((page * 16 + s % 16) * kCacheHeads + head / (kHeads / kCacheHeads)) * kWidth + e);
     }
 
-    /// `cap` and `window`: 0 without.
-    std::vector<double> expected(double cap = 0, int64_t window = 0) const {
+    /// `cap` and `window`: 0 without. `slopes` and `sinks`: of each head, empty without.
+    std::vector<double> expected(double cap = 0, int64_t window = 0, const std::vector<double>& slopes = {},
+                                 const std::vector<double>& sinks = {}) const {
         std::vector<double> y(kRows * kHeads * kWidth, 0.0);
         for (size_t b = 0; b < 3; ++b)
             for (size_t i = 0; i < static_cast<size_t>(length_[b]); ++i)
                 for (size_t h = 0; h < kHeads; ++h) {
                     const size_t row = ((static_cast<size_t>(first_[b]) + i) * kHeads + h) * kWidth;
-                    double sum = 0;
+                    double sum = sinks.empty() ? 0 : std::exp(sinks[h]);
                     const auto last = static_cast<int64_t>(start_[b]) + static_cast<int64_t>(i);
                     const int64_t begin = window == 0 ? 0 : std::max<int64_t>(last - window + 1, 0);
                     for (auto s = static_cast<size_t>(begin); s <= static_cast<size_t>(last); ++s) {
@@ -153,7 +174,10 @@ protected:
                         for (size_t e = 0; e < kWidth; ++e)
                             score += g_.at("q", row + e) * cached("k", b, s, h, e);
                         score *= kScale;
-                        const double weight = std::exp(cap == 0 ? score : cap * std::tanh(score / cap));
+                        if (cap != 0) score = cap * std::tanh(score / cap);
+                        if (!slopes.empty())
+                            score -= slopes[h] * static_cast<double>(last - static_cast<int64_t>(s));
+                        const double weight = std::exp(score);
                         sum += weight;
                         for (size_t d = 0; d < kWidth; ++d) y[row + d] += weight * cached("v", b, s, h, d);
                     }
@@ -180,6 +204,19 @@ TEST_F(AttentionDecomposition, CapsTheScoresAndSeesNoFurtherThanTheWindow) {
     for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(y.values[i], want[i], 1e-6) << "element " << i;
     const std::vector<double> plain = expected();
     EXPECT_NE(want, plain) << "both act";
+}
+
+TEST_F(AttentionDecomposition, PenalisesDistancesAndLetsWeightsGoNowhere) {
+    const std::vector<double> slopes = {0.5, 0.25, 0.125, 0.75, 0.0, 0.375}, sinks = {2, -1, 0.5, -30, 30, 0};
+    g_.operand("slopes", ElementType::kF32, {Dim(kHeads)}, slopes);
+    g_.operand("sinks", ElementType::kF32, {Dim(kHeads)}, sinks);
+    g_.composite(ops::attention({.scale = kScale, .has_slopes = true, .has_sinks = true}),
+                 g_.graph.values[0].type.shape);
+    const TensorData y = g_.run();
+    const std::vector<double> want = expected(0, 0, slopes, sinks);
+    for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(y.values[i], want[i], 1e-6) << "element " << i;
+    EXPECT_NE(want, expected(0, 0, slopes)) << "sinks act";
+    EXPECT_NE(want, expected(0, 0, {}, sinks)) << "slopes act";
 }
 
 TEST_F(AttentionDecomposition, RoundsWhatIsMultipliedWithTheCache) {
@@ -263,7 +300,7 @@ void expect_refused(Composite composite, const char* message) {
 
 TEST(Decompose, NamesWhatIsWrong) {
     expect_refused({.kind = "norm"}, "there is no composite operator norm");
-    expect_refused({.kind = "rms_norm", .attributes = {{"epsilon", 1e-6}}}, "has 1 operands, needs 2");
+    expect_refused({.kind = "rms_norm"}, "needs the attribute epsilon");
     expect_refused({.kind = "attention"}, "operand x has 2 axes, expected 3");
 }
 

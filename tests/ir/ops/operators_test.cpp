@@ -178,6 +178,22 @@ TEST(Operators, RopeRotatesHalvesOrPairs) {
     }
 }
 
+TEST(Operators, RopeTurnsBackByTheNegativeAngle) {
+    constexpr size_t kWidth = 6, kHeads = 2, kRows = 3;
+    const TensorData x = random_tensor({kRows, kHeads, kWidth}, 11);
+    const TensorData cos = random_tensor({7, kWidth / 2}, 12), sin = random_tensor({7, kWidth / 2}, 13);
+    const TensorData position{{kRows}, {4, 0, 6}};
+    TensorData negative = sin;
+    for (double& each : negative.values) each = -each;
+    for (const RopeForm form : {RopeForm::kHalves, RopeForm::kPairs}) {
+        const RopeShape forward{Dim("T"), kHeads, kWidth, 7}, back{Dim("T"), kHeads, kWidth, 7, 0, true};
+        const TensorData expected =
+            run(rope(kSymbols, forward, form), {{"T", kRows}}, {position, x, cos, negative});
+        expect_near(run(rope(kSymbols, back, form), {{"T", kRows}}, {position, x, cos, sin}), x.shape,
+                    expected.values);
+    }
+}
+
 TEST(Operators, RopeLeavesTheRestOfAHead) {
     constexpr size_t kWidth = 7, kRotated = 4, kHeads = 2, kRows = 3;
     const TensorData x = random_tensor({kRows, kHeads, kWidth}, 11);

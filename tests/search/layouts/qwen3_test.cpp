@@ -1,10 +1,12 @@
 // The repeating group of Qwen3-0.6B in all its specialisations: saturated at the default limits, proved
 // optimal, the same twice.
+#include <fstream>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "cost/measured_machine.h"
-#include "import/decoder.h"
+#include "import/import_shapes.h"
 #include "ir/ops/decompose.h"
 #include "lowering/movement/units.h"
 #include "lowering/plan/constants.h"
@@ -12,33 +14,18 @@
 #include "search/layouts/lay_out.h"
 #include "search/planner/verify_plan.h"
 #include "search/rules/vectorize/pack.h"
+#include "support/temporary_folder.h"
 
 namespace tessera::layouts {
 namespace {
 
 Graph qwen3_0_6b() {
-    using enum import::LayerTensor;
-    import::LayerFormats layer;
-    for (const import::LayerTensor tensor : {kQuery, kKey, kValue, kOutput, kGate, kUp, kDown})
-        layer[static_cast<size_t>(tensor)] = ops::WeightFormat::kBF16;
-    for (const import::LayerTensor tensor : {kAttentionNorm, kQueryNorm, kKeyNorm, kFeedForwardNorm})
-        layer[static_cast<size_t>(tensor)] = ops::WeightFormat::kF32;
-    import::DecoderSpec spec{.name = "qwen3-0.6b",
-                             .size = {.layers = 28,
-                                      .hidden = 1024,
-                                      .feed_forward = 3072,
-                                      .heads = 16,
-                                      .cache_heads = 8,
-                                      .head_width = 128,
-                                      .vocabulary = 151936},
-                             .rope_pairs = 64};
-    spec.is_tied = true;
-    spec.embedding = spec.head = ops::WeightFormat::kBF16;
-    spec.layers.assign(28, layer);
-    spec.form.layers.resize(28);
-    spec.policy = import::Policy::kDefault;
-    spec.cache = ops::WeightFormat::kBF16;
-    Graph graph = ops::decompose(import::build_decoder(spec, {.context = 4096}));
+    const TemporaryFolder folder;
+    std::ofstream(folder.path() / "config.json") << R"({"model_type": "qwen3", "hidden_size": 1024,
+        "intermediate_size": 3072, "num_hidden_layers": 28, "num_attention_heads": 16, "num_key_value_heads": 8,
+        "head_dim": 128, "vocab_size": 151936, "rms_norm_eps": 1e-6, "tie_word_embeddings": true,
+        "max_position_embeddings": 40960, "rope_theta": 1e6, "dtype": "bfloat16"})";
+    Graph graph = ops::decompose(import::import_shapes(folder.path(), {.context = 4096}).graph);
     verify(graph, "qwen3");
     return graph;
 }

@@ -1,0 +1,74 @@
+#include "import/architecture/functions.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tessera::import {
+namespace {
+
+constexpr size_t kAny = 16;
+
+constexpr ValueFunction kFunctions[] = {
+    {"lookup", 2, 2, ""},
+    {"layers", 1, 1, ""},
+    {"linear", 2, 2, ""},
+    {"rms", 1, 2, "eps plus"},
+    {"layernorm", 1, 2, "eps plus"},
+    {"shape", 2, 3, ""},
+    {"split", 3, kAny, ""},
+    {"rotate", 2, 2, "back pairs"},
+    {"cache", 1, 1, ""},
+    {"attend", 3, 3, "cap scale window slopes sinks"},
+    {"alibi", 1, 2, ""},
+    {"softmax", 1, 1, ""},
+    {"top", 2, 2, ""},
+    {"pick", 2, 2, ""},
+    {"experts", 3, 3, ""},
+    {"shares", 2, 2, "all"},
+    {"mix", 2, 2, ""},
+};
+
+constexpr std::pair<std::string_view, ops::ActivationFunction> kActivations[] = {
+    {"silu", ops::ActivationFunction::kSilu},          {"gelu", ops::ActivationFunction::kGelu},
+    {"gelu_tanh", ops::ActivationFunction::kGeluTanh}, {"relu", ops::ActivationFunction::kRelu},
+    {"relu2", ops::ActivationFunction::kSquaredRelu},  {"softplus", ops::ActivationFunction::kSoftplus},
+};
+
+constexpr std::pair<std::string_view, std::string_view> kTransformers[] = {
+    {"silu", "silu"},
+    {"swish", "silu"},
+    {"gelu", "gelu"},
+    {"gelu_python", "gelu"},
+    {"gelu_pytorch_tanh", "gelu_tanh"},
+    {"gelu_new", "gelu_tanh"},
+    {"gelu_fast", "gelu_tanh"},
+    {"gelu_accurate", "gelu_tanh"},
+    {"gelu_python_tanh", "gelu_tanh"},
+    {"relu", "relu"},
+    {"relu2", "relu2"},
+};
+
+}  // namespace
+
+std::span<const ValueFunction> value_functions() {
+    return kFunctions;
+}
+
+const ValueFunction* find_value_function(std::string_view name) {
+    const auto* const found = std::ranges::find(kFunctions, name, &ValueFunction::name);
+    return found == std::end(kFunctions) ? nullptr : found;
+}
+
+std::optional<ops::ActivationFunction> find_activation(std::string_view name) {
+    for (const auto& [own, function] : kActivations)
+        if (own == name) return function;
+    return std::nullopt;
+}
+
+std::string_view activation_of_transformers(std::string_view name) {
+    for (const auto& [own, function] : kTransformers)
+        if (own == name) return function;
+    return {};
+}
+
+}  // namespace tessera::import

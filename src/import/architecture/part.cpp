@@ -1,0 +1,258 @@
+#include "import/architecture/part.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "import/architecture/functions.h"
+#include "support/error.h"
+
+namespace tessera::import {
+namespace {
+
+/// The statements of a section that hold for these settings, by the values that they assign.
+class ActiveSection {
+public:
+    ActiveSection(const ModelConfig& config, const Section& section, std::optional<int64_t> layer)
+        : config_(config), section_(section), scope_(config.scope(layer)) {
+        for (const Assignment& each : section.assignments) {
+            if (!holds(each.when, each.where)) continue;
+            for (const std::string& name : each.names)
+                if (!by_name_.emplace(name, &each).second)
+                    throw Error(each.where, name, "is assigned twice for these settings");
+        }
+    }
+
+    const Assignment* find(const std::string& name) const {
+        const auto found = by_name_.find(name);
+        return found == by_name_.end() ? nullptr : found->second;
+    }
+    const Section& section() const { return section_; }
+    const Scope& scope() const { return scope_; }
+    const ModelConfig& config() const { return config_; }
+
+    bool holds(const TermPtr& when, const std::string& where) const {
+        return !when || truth_of(evaluate(when, scope_, where), where);
+    }
+
+    /// The tensor of this name that exists for these settings. Null if there is none.
+    const TensorText* tensor(const std::string& name) const {
+        const TensorText* found = nullptr;
+        for (const TensorText& each : section_.tensors) {
+            if (each.name != name || !holds(each.when, each.where)) continue;
+            if (found) throw Error(each.where, name, "is declared twice for these settings");
+            found = &each;
+        }
+        return found;
+    }
+
+private:
+    const ModelConfig& config_;
+    const Section& section_;
+    Scope scope_;
+    std::map<std::string, const Assignment*> by_name_;
+};
+
+/// Makes the steps of one result.
+class PartMaker {
+public:
+    /// `inputs`: values that are there already.
+    PartMaker(const ActiveSection& section, std::set<std::string> inputs)
+        : section_(section), inputs_(std::move(inputs)) {}
+
+    Part make(const std::string& result) {
+        reach(result, result, 0);
+        // In the order of the text: a reader of the graph finds it again.
+        for (const Assignment& each : section_.section().assignments)
+            if (reached_.contains(&each)) emit(each);
+        return std::move(part_);
+    }
+
+private:
+    static constexpr int kDeepest = 500;
+    static constexpr size_t kMostSteps = 2000;
+
+    /// Marks whatever the value is made of.
+    void reach(const std::string& name, const std::string& reader, int depth) {
+        if (inputs_.contains(name)) return;
+        const Assignment* own = section_.find(name);
+        if (!own) {
+            if (section_.tensor(name)) return;
+            throw Error(section_.config().name() + ".arch", name,
+                        fmt::format("has no value for these settings, and {} reads it", reader));
+        }
+        if (depth == kDeepest) throw Error(own->where, name, "depends on too many other values");
+        if (!reached_.insert(own).second) return;
+        for (const std::string& other : read_by(*own)) reach(other, name, depth + 1);
+    }
+
+    TermPtr value_of(const Assignment& own) const {
+        return with_functions(folded(own.value, section_.scope(), own.where));
+    }
+
+    /// A setting that names an activation function, where it is called, is that function. Norms take the
+    /// epsilon of the model where they state none.
+    TermPtr with_functions(const TermPtr& term) const {
+        Term result = *term;
+        for (TermPtr& argument : result.arguments) argument = with_functions(argument);
+        for (auto& [name, value] : result.options) value = with_functions(value);
+        if (result.kind != Term::Kind::kCall) return std::make_shared<const Term>(std::move(result));
+        const Setting* setting = section_.config().architecture->setting(result.name);
+        if (setting && setting->type == SettingType::kActivation)
+            result.name = text_of(section_.config().value(result.name), setting->where);
+        const bool is_norm = result.name == "rms" || result.name == "layernorm";
+        if (is_norm && !result.option("eps"))
+            result.options.insert(result.options.begin(),
+                                  {"eps", as_term(section_.config().value("epsilon"))});
+        return std::make_shared<const Term>(std::move(result));
+    }
+
+    /// Values and tensors that a statement reads.
+    std::vector<std::string> read_by(const Assignment& own) const {
+        std::vector<std::string> names;
+        walk(value_of(own), [&](const Term& each) {
+            const bool is_read = each.kind == Term::Kind::kName || each.kind == Term::Kind::kElement;
+            if (is_read && is_value(each.name, own)) names.push_back(each.name);
+        });
+        return names;
+    }
+
+    bool is_value(const std::string& name, const Assignment& own) const {
+        static const std::set<std::string> kWords = {"null", "true",  "false",   "stored",
+                                                     "inf",  "token", "position"};
+        if (kWords.contains(name)) return false;
+        const auto& ropes = section_.config().architecture->ropes;
+        if (std::ranges::find(ropes, name, &RopeText::name) != ropes.end()) return false;
+        const bool is_index =
+            own.has_indices && name.size() == 1 && !section_.find(name) && !inputs_.contains(name);
+        return !is_index;
+    }
+
+    void emit(const Assignment& own) {
+        if (emitted_.contains(&own)) return;
+        if (!open_.insert(&own).second) throw Error(own.where, own.names.front(), "depends on itself");
+        for (const std::string& name : read_by(own)) {
+            const Assignment* other = section_.find(name);
+            if (other && !inputs_.contains(name)) emit(*other);
+        }
+        emitted_.insert(&own);
+        TermPtr term = value_of(own);
+        if (!own.has_indices) term = flat(term, own, true);
+        note_tensors(term);
+        add({own.names, own.indices, own.has_indices, term, own.where});
+    }
+
+    void add(PartStep step) {
+        if (part_.steps.size() == kMostSteps)
+            throw Error(step.where, step.name(), fmt::format("is more than the {}th value", kMostSteps));
+        part_.steps.push_back(std::move(step));
+    }
+
+    void note_tensors(const TermPtr& term) {
+        walk(term, [&](const Term& each) {
+            const bool is_read = each.kind == Term::Kind::kName || each.kind == Term::Kind::kElement;
+            if (!is_read || part_.tensors.contains(each.name) || section_.find(each.name)) return;
+            const TensorText* text = section_.tensor(each.name);
+            if (!text) return;
+            PartTensor tensor{text, {}};
+            int64_t elements = 1;
+            for (const TermPtr& extent : text->shape) {
+                const int64_t value =
+                    integer_of(evaluate(extent, section_.scope(), text->where), text->where);
+                if (value < 1 || elements > limits::kElements / value)
+                    throw Error(text->where, text->name, fmt::format("has an axis of {}", value));
+                elements *= value;
+                tensor.shape.push_back(value);
+            }
+            part_.tensors.emplace(each.name, std::move(tensor));
+        });
+    }
+
+    /// The name of a step for what stands within another.
+    std::string inner_name(const Assignment& own, const std::string& function) {
+        std::string name = fmt::format("{}_{}", own.names.front(), function);
+        while (section_.find(name) || section_.tensor(name) || !inner_.insert(name).second) name += '_';
+        return name;
+    }
+
+    TermPtr as_step(const TermPtr& term, const Assignment& own) {
+        const std::string name = inner_name(
+            own, term->kind == Term::Kind::kCall && find_value_function(term->name) ? term->name : "value");
+        const TermPtr inner = flat(term, own, true);
+        note_tensors(inner);
+        add({{name}, {}, false, inner, own.where});
+        return name_term(name);
+    }
+
+    static bool is_number(const TermPtr& term) { return term->kind == Term::Kind::kNumber; }
+
+    /// Calls within a term become steps of their own, but for those that operators compute together with what
+    /// is around them: a scaled embedding, and a learned position that is added.
+    TermPtr flat(const TermPtr& term, const Assignment& own, bool is_whole) {
+        if (term->kind != Term::Kind::kCall) return term;
+        if (find_value_function(term->name)) return is_whole ? flat_call(*term, own) : as_step(term, own);
+        if (is_whole && term->name == "*" && term->arguments[0]->is_call("lookup") &&
+            is_number(term->arguments[1]))
+            return call_term("lookup", term->arguments[0]->arguments, {{"scale", term->arguments[1]}});
+        const bool adds_row = term->name == "+" && term->arguments[1]->is_call("lookup") &&
+                              !term->arguments[1]->arguments[1]->is_name("token");
+        if (is_whole && adds_row && term->arguments[0]->kind == Term::Kind::kName)
+            return call_term("add_lookup", {term->arguments[0], term->arguments[1]->arguments[0],
+                                            term->arguments[1]->arguments[1]});
+        Term result = *term;
+        const bool is_activation = find_activation(term->name).has_value();
+        for (TermPtr& argument : result.arguments) {
+            const bool is_inner_map = is_activation && argument->kind == Term::Kind::kCall;
+            argument = is_inner_map ? as_step(argument, own) : flat(argument, own, false);
+        }
+        return std::make_shared<const Term>(std::move(result));
+    }
+
+    TermPtr flat_call(const Term& call, const Assignment& own) {
+        Term result = call;
+        for (size_t i = 0; i < result.arguments.size(); ++i) {
+            const bool is_place = call.name == "lookup" && i == 1;
+            if (result.arguments[i]->kind == Term::Kind::kCall && !is_place)
+                result.arguments[i] = as_step(result.arguments[i], own);
+        }
+        return std::make_shared<const Term>(std::move(result));
+    }
+
+    const ActiveSection& section_;
+    const std::set<std::string> inputs_;
+    std::set<const Assignment*> reached_, emitted_, open_;
+    std::set<std::string> inner_;
+    Part part_;
+};
+
+}  // namespace
+
+std::vector<int64_t> PartTensor::stacked_shape() const {
+    if (shape.size() != 3) return shape;
+    return {shape[0] * shape[1], shape[2]};
+}
+
+ModelParts parts_of(const ModelConfig& config) {
+    const Architecture& architecture = *config.architecture;
+    const ActiveSection model(config, architecture.model, std::nullopt);
+    const Assignment* layers = nullptr;
+    for (const Assignment& each : architecture.model.assignments) {
+        if (!each.value->is_call("layers") || !model.holds(each.when, each.where)) continue;
+        if (layers) throw Error(each.where, each.names.front(), "runs the layers a second time");
+        layers = &each;
+    }
+    if (!layers) throw Error(architecture.name + ".arch", "layers", "run nowhere, expected y = layers(x)");
+    if (layers->value->arguments[0]->kind != Term::Kind::kName)
+        throw Error(layers->where, "layers", "reads an expression, expected the name of a value");
+    ModelParts parts{.embedded = layers->value->arguments[0]->name, .result = layers->names.front()};
+    parts.embed = PartMaker(model, {}).make(parts.embedded);
+    parts.head = PartMaker(model, {parts.result}).make(kLogits);
+    for (int64_t layer = 0; layer < config.layers; ++layer) {
+        const ActiveSection section(config, architecture.layer, layer);
+        parts.layers.push_back(PartMaker(section, {kLayerInput}).make(kLayerResult));
+    }
+    return parts;
+}
+
+}  // namespace tessera::import

@@ -1,0 +1,195 @@
+#include "import/map_operator.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "import/architecture/functions.h"
+#include "support/error.h"
+
+namespace tessera::import {
+namespace {
+
+/// The term in the notation of operators. Names of operands become those that the definition gives them.
+class BodyText {
+public:
+    BodyText(std::map<std::string, std::string> names, const std::string& where)
+        : names_(std::move(names)), where_(where) {}
+
+    TermPtr operator()(const TermPtr& term) const {
+        if (term->kind == Term::Kind::kName) return name(term->name);
+        if (term->kind == Term::Kind::kText || term->kind == Term::Kind::kList)
+            throw Error(where_, "", fmt::format("{} is no number", print(term)));
+        Term result = *term;
+        if (result.kind == Term::Kind::kElement) result.name = names_.at(result.name);
+        if (const auto f = find_activation(result.name); f && result.kind == Term::Kind::kCall)
+            return name_term(fmt::format("({})", ops::applied(*f, print((*this)(result.arguments.at(0))))));
+        for (TermPtr& argument : result.arguments) argument = (*this)(argument);
+        return std::make_shared<const Term>(std::move(result));
+    }
+
+private:
+    TermPtr name(const std::string& own) const {
+        const auto found = names_.find(own);
+        return name_term(found == names_.end() ? own : found->second);
+    }
+
+    std::map<std::string, std::string> names_;
+    const std::string& where_;
+};
+
+std::string operand_name(size_t index) {
+    return fmt::format("X{}", index);
+}
+
+std::map<std::string, std::string> names_of(const std::vector<MapOperand>& operands) {
+    std::map<std::string, std::string> names;
+    for (size_t i = 0; i < operands.size(); ++i) names[operands[i].name] = operand_name(i);
+    return names;
+}
+
+std::string shape_text(const std::vector<Dim>& shape) {
+    std::string all;
+    for (const Dim& each : shape) all += (all.empty() ? "" : ", ") + ops::text(each);
+    return all;
+}
+
+/// The same for a message.
+std::string shown(const std::vector<Dim>& shape) {
+    std::string all = shape_text(shape);
+    std::erase(all, '$');
+    return all;
+}
+
+std::string iterator_name(size_t axis) {
+    return axis == 0 ? "t" : fmt::format("i{}", axis);
+}
+
+}  // namespace
+
+DefinitionPtr mapped(ops::Symbols symbols, const TermPtr& term, const std::vector<MapOperand>& operands,
+                     ElementType result, const std::string& where) {
+    const auto widest = std::ranges::max_element(
+        operands, {}, [](const MapOperand& each) { return each.is_of_tokens ? each.type.shape.size() : 0; });
+    if (widest == operands.end() || !widest->is_of_tokens)
+        throw Error(where, "", "the expression reads no value of a token");
+    const std::vector<Dim>& shape = widest->type.shape;
+    std::string iterators, all, reads;
+    for (size_t i = 0; i < shape.size(); ++i) {
+        iterators += fmt::format("{}{}: {}", i == 0 ? "" : ", ", iterator_name(i), ops::text(shape[i]));
+        all += (i == 0 ? "" : ", ") + iterator_name(i);
+    }
+    for (size_t n = 0; n < operands.size(); ++n) {
+        const MapOperand& own = operands[n];
+        const size_t axes = own.type.shape.size();
+        const size_t skipped = own.is_of_tokens ? 0 : shape.size() - axes;
+        std::string map;
+        for (size_t i = 0; i < axes; ++i) {
+            // A tensor of one number has the same for all elements.
+            const bool is_one = !own.is_of_tokens && own.type.shape[i] == Dim(1);
+            if (axes > shape.size() || (!is_one && own.type.shape[i] != shape[i + skipped]))
+                throw Error(where, own.name,
+                            fmt::format("has the shape [{}] where others have [{}]", shown(own.type.shape),
+                                        shown(shape)),
+                            "say indices: NAME[i, j] = ..");
+            map += (map.empty() ? "" : ", ") + (is_one ? "0" : iterator_name(i + skipped));
+        }
+        reads += fmt::format("in  {} {}[{}]\n", operand_name(n), name(own.type.element), map);
+    }
+    return ops::define(symbols,
+                       fmt::format("op map({})\n{}out Y {}[{}] = {}\n", iterators, reads, name(result), all,
+                                   print(BodyText(names_of(operands), where)(term))));
+}
+
+DefinitionPtr indexed_map(ops::Symbols symbols, const std::vector<std::string>& indices, const TermPtr& term,
+                          const std::vector<MapOperand>& operands, const Dim& rows,
+                          const std::string& where) {
+    std::map<std::string, Dim> extents;
+    std::vector<std::string> order = indices;
+    const auto operand_of = [&](const std::string& name) -> const MapOperand* {
+        const auto found = std::ranges::find(operands, name, &MapOperand::name);
+        return found == operands.end() ? nullptr : &*found;
+    };
+    walk(term, [&](const Term& each) {
+        const MapOperand* own = operand_of(each.name);
+        if (!own || (each.kind != Term::Kind::kElement && each.kind != Term::Kind::kName)) return;
+        const size_t skipped = own->is_of_tokens ? 1 : 0;
+        if (each.arguments.size() + skipped != own->type.shape.size())
+            throw Error(where, each.name,
+                        fmt::format("is read with {} indices, expected {}", each.arguments.size(),
+                                    own->type.shape.size() - skipped));
+        for (size_t i = 0; i < each.arguments.size(); ++i) {
+            const TermPtr& index = each.arguments[i];
+            if (index->kind != Term::Kind::kName || operand_of(index->name)) continue;
+            const Dim& extent = own->type.shape[i + skipped];
+            const auto [place, is_new] = extents.emplace(index->name, extent);
+            if (!is_new && place->second != extent)
+                throw Error(
+                    where, index->name,
+                    fmt::format("has two extents, {} and {}", shown({place->second}), shown({extent})));
+            if (std::ranges::find(order, index->name) == order.end()) order.push_back(index->name);
+        }
+    });
+    std::string iterators = "t: " + ops::text(rows), all = "t";
+    for (size_t i = 0; i < order.size(); ++i) {
+        const auto extent = extents.find(order[i]);
+        if (extent == extents.end())
+            throw Error(where, order[i], "has no extent: no value is read by this index alone");
+        const bool is_reduced = i >= indices.size();
+        iterators += fmt::format(", {}{}: {}", order[i], is_reduced ? "*" : "", ops::text(extent->second));
+        if (!is_reduced) all += ", " + order[i];
+    }
+    // Reads carry their coordinates: the declared ones only say the shapes.
+    std::string reads;
+    std::map<std::string, std::string> names;
+    for (size_t n = 0; n < operands.size(); ++n) {
+        const MapOperand& own = operands[n];
+        names[own.name] = operand_name(n);
+        std::string map;
+        for (size_t i = 0; i < own.type.shape.size(); ++i)
+            map += (i == 0 ? "" : ", ") + std::string(i == 0 && own.is_of_tokens ? "t" : "0");
+        reads += fmt::format("in  {} {}[{}] of [{}]\n", operand_name(n), name(own.type.element), map,
+                             shape_text(own.type.shape));
+    }
+    const std::function<TermPtr(const TermPtr&)> with_tokens = [&](const TermPtr& each) -> TermPtr {
+        Term result = *each;
+        for (TermPtr& argument : result.arguments) argument = with_tokens(argument);
+        const MapOperand* own = operand_of(each->name);
+        const bool is_read = own && (each->kind == Term::Kind::kElement || each->kind == Term::Kind::kName);
+        if (is_read) result.kind = Term::Kind::kElement;
+        if (is_read && own->is_of_tokens) result.arguments.insert(result.arguments.begin(), name_term("t"));
+        return std::make_shared<const Term>(std::move(result));
+    };
+    return ops::define(symbols, fmt::format("op indexed_map({})\n{}out Y f32[{}] = {}\n", iterators, reads,
+                                            all, print(BodyText(names, where)(with_tokens(term)))));
+}
+
+DefinitionPtr taken_part(ops::Symbols symbols, const TensorType& type, int64_t first, int64_t width) {
+    const bool has_heads = type.shape.size() == 3;
+    const std::string place = first == 0 ? "n" : fmt::format("n + {}", first);
+    return ops::define(
+        symbols,
+        fmt::format("op taken_part(t: {}{}, n: {})\nin  X {}[t, {}{}] of [{}]\nout Y {}[t, {}n] = X\n",
+                    ops::text(type.shape[0]), has_heads ? ", h: " + ops::text(type.shape[1]) : std::string(),
+                    width, name(type.element), has_heads ? "h, " : "", place, shape_text(type.shape),
+                    name(type.element), has_heads ? "h, " : ""));
+}
+
+DefinitionPtr picked(ops::Symbols symbols, const Dim& rows, int64_t width, int64_t chosen) {
+    return ops::define(
+        symbols,
+        fmt::format("op picked(t: {0}, j: {1})\nindex choice i32[t, j]\nin  X f32[t, choice[t, j]] of "
+                    "[{0}, {2}]\nout Y f32[t, j] = X\n",
+                    ops::text(rows), chosen, width));
+}
+
+DefinitionPtr shifted_exponentials(ops::Symbols symbols, const Dim& rows, int64_t width) {
+    return ops::define(
+        symbols, fmt::format("op shifted_exponentials(t: {}, e: {})\nin  X f32[t, e]\nin  M f32[t]\nout Y "
+                             "f32[t, e] = exp(X - M)\n",
+                             ops::text(rows), width));
+}
+
+}  // namespace tessera::import

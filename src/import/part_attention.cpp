@@ -1,0 +1,109 @@
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "import/alibi.h"
+#include "import/part_builder.h"
+#include "ir/ops/attention.h"
+#include "ir/ops/cache_update.h"
+#include "ir/ops/reshape.h"
+#include "support/error.h"
+
+namespace tessera::import {
+/// `x` [rows, heads, width] in its slots of a new state.
+ValueId PartBuilder::stored(const std::string& node, ValueId x, int64_t heads, int64_t width,
+                            ElementType type) {
+    const ValueId state =
+        step_.value({.name = node,
+                     .kind = ValueKind::kState,
+                     .type = {.element = type, .shape = {Dim("P"), ops::kPageSlots, heads, width}}});
+    return builder_.update(
+        node + "_update",
+        ops::cache_update(symbols(), step_.rows, Dim("P"), heads, width, type, step_.graph[x].type.element),
+        {step_.inputs.slot, x}, state);
+}
+
+/// The cache behind this step: a state, or one of bytes and one of their scales.
+void PartBuilder::cache(const PartStep& step) {
+    const ValueId x = argument(step, 0);
+    const std::vector<int64_t> shape = shape_of(step, x, 2);
+    const std::string node = node_name(step.name());
+    if (const auto type = ops::element_of(step_.spec.cache)) {
+        caches_[step.name()] = {stored(node, x, shape[0], shape[1], *type)};
+        return;
+    }
+    const ops::Activation& blocks = ops::kInt8Blocks;
+    if (shape[1] % blocks.block != 0)
+        throw Error("cache type", step.name(),
+                    fmt::format("is q8_0, whose blocks have {} numbers; the heads of this model have {}",
+                                blocks.block, shape[1]),
+                    "choose f16 or bf16");
+    const ValueId merged =
+        builder_.add(node + "_merged", ops::merge_heads(symbols(), step_.rows, shape[0], shape[1]), {x});
+    const std::vector<ValueId> parts = ops::factor_operands(builder_, node, merged, blocks);
+    const auto store = [&](const char* part, ValueId value, int64_t width, ElementType type) {
+        const ValueId heads = builder_.add(
+            node + part + "_heads",
+            ops::split_heads(symbols(), step_.rows, shape[0], width, step_.graph[value].type.element),
+            {value});
+        return stored(node + part, heads, shape[0], width, type);
+    };
+    caches_[step.name()] = {store("_q", parts[0], shape[1], ElementType::kI8),
+                            store("_d", parts[1], shape[1] / blocks.block, ElementType::kF16)};
+}
+
+/// A number for each head: a tensor, or the slopes of ALiBi, which are a constant of the graph.
+ValueId PartBuilder::number_of_heads(const PartStep& step, const TermPtr& term, int64_t heads) {
+    if (const std::optional<AlibiSlopes> slopes = alibi_slopes_in(*term)) {
+        if (slopes->heads != heads)
+            fail(step, fmt::format("has slopes of {} heads for {}", slopes->heads, heads));
+        return step_.constant(node_name(step.name() + "_slopes"), ElementType::kF32, {heads},
+                              {slopes->source()});
+    }
+    const auto tensor = part_.tensors.find(term->name);
+    if (term->kind != Term::Kind::kName || tensor == part_.tensors.end() ||
+        tensor->second.shape != std::vector<int64_t>{heads} ||
+        ops::element_of(tensor->second.format) != ElementType::kF32)
+        fail(step, fmt::format("reads {}, expected a tensor of F32 with a number for each of {} heads",
+                               print(term), heads));
+    return weight(term->name).front();
+}
+
+ValueId PartBuilder::attend(const PartStep& step) {
+    const auto cached = [&](size_t index) -> const std::vector<ValueId>& {
+        const auto found = caches_.find(step.term->arguments[index]->name);
+        if (found == caches_.end())
+            fail(step, fmt::format("attends to {}, which is no cache", print(step.term->arguments[index])),
+                 "write cache(..)");
+        return found->second;
+    };
+    const ValueId q = argument(step, 0);
+    const std::vector<ValueId>&keys = cached(1), &values = cached(2);
+    const std::vector<int64_t> shape = shape_of(step, q, 2);
+    const std::vector<Dim> stored_shape = step_.graph[keys[0]].type.shape;
+    if (shape[1] != stored_shape[3].factor || step_.graph[values[0]].type.shape != stored_shape ||
+        shape[0] % stored_shape[2].factor != 0)
+        fail(step, fmt::format("has {} heads of {} for {} of {} in the cache", shape[0], shape[1],
+                               stored_shape[2].factor, stored_shape[3].factor));
+    const bool is_exact = step_.spec.policy == Policy::kExact;
+    const double window = number_option(step, "window", 0);
+    const ops::AttentionForm form{
+        .scale = number_option(step, "scale", 1 / std::sqrt(static_cast<double>(shape[1]))),
+        .rounded = is_exact ? ElementType::kF32 : ops::type_of_attended(step_.spec.cache),
+        .cap = number_option(step, "cap", 0),
+        // A window that is no shorter than the context never acts.
+        .window = window < static_cast<double>(step_.limits.context) ? static_cast<int64_t>(window) : 0,
+        .has_scales = !ops::element_of(step_.spec.cache),
+        .has_slopes = step.term->option("slopes") != nullptr,
+        .has_sinks = step.term->option("sinks") != nullptr};
+    const StepInputs& in = step_.inputs;
+    std::vector<ValueId> operands{q, keys[0], values[0], in.first, in.length, in.start, in.page};
+    if (keys.size() > 1) operands.insert(operands.end(), {keys[1], values[1]});
+    for (const char* option : {"slopes", "sinks"})
+        if (const TermPtr of_heads = step.term->option(option))
+            operands.push_back(number_of_heads(step, of_heads, shape[0]));
+    return builder_.add(node_name(step.name()), ops::attention(form), std::move(operands),
+                        typed(q, wanted_type(step.name())));
+}
+
+}  // namespace tessera::import
