@@ -151,11 +151,7 @@ LeafCost CostModel::PricedLeaf::product(const std::vector<int64_t>& extents) {
                                             leaf_.kernel->name, types_.at("A"), types_.at("B"))};
     if (definition_.monoid == Monoid::kSoftmaxSum)
         passes += model_.seconds_of(one_pass(rows * static_cast<double>(k) / lanes, kSoftmaxOfScore));
-    double seconds = typical_product_seconds(*unit_, leaf_, m, n, k);
-    // The columns of a call that exceed the first cache come from the second for every group of them.
-    if (const double columns = streamed / calls; columns > static_cast<double>(model_.capacity(0, 1)))
-        seconds = std::max(seconds, columns * model_.seconds_per_byte(model_.near_level(), 1));
-    return {.near_seconds = calls * seconds + passes,
+    return {.near_seconds = calls * typical_product_seconds(*unit_, leaf_, m, n, k) + passes,
             .least_seconds = calls * least_product_seconds(*unit_, leaf_, m, n, k) + passes,
             .streamed_bytes = streamed,
             .calls = calls};

@@ -84,7 +84,7 @@ TEST_F(Arguments, AnEmptyTextIsNoPathAndNoNumber) {
     }
     EXPECT_GT(count, 40);
     for (const VerbWords& verb : verbs()) {
-        if (verb.front() == "machine" || verb == VerbWords{"cache", "list"}) continue;  // without an argument
+        if (verb.front() == "machine" || verb.back() == "list") continue;  // without an argument
         const ProcessResult result = tessera(with(verb, {""}));
         EXPECT_EQ(result.exit_code, 2) << verb.back();
         EXPECT_THAT(result.errors, AnyOf(HasSubstr("MODEL: is empty"), HasSubstr("OUT.tsr: is empty"),
