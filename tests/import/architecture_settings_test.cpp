@@ -192,6 +192,13 @@ TEST(SmolLm3Settings, LayersWithoutPositionsComeFromTheListOrTheInterval) {
     EXPECT_THAT(options_of(*settings_of("smollm3", {"layer_types"}, windows).config, "window"),
                 ElementsAre(7, 0, 0, 0, 7))
         << "the layers without positions";
+    const json kinds = {
+        {"use_sliding_window", false},
+        {"sliding_window", 7},
+        {"layer_types",
+         {"full_attention", "sliding_attention", "full_attention", "sliding_attention", "full_attention"}}};
+    EXPECT_THAT(options_of(*settings_of("smollm3", {}, kinds).config, "window"), ElementsAre(0, 7, 0, 7, 0))
+        << "the mask follows the list";
 }
 
 TEST(OptSettings, WhatEveryOptHasIsAccountedFor) {
@@ -201,17 +208,21 @@ TEST(OptSettings, WhatEveryOptHasIsAccountedFor) {
     EXPECT_THAT(found.findings.warnings, IsEmpty());
 }
 
-TEST(OptSettings, OtherLayoutsAreNamedAtOnce) {
-    const VariantSettings found = settings_of("opt", {},
-                                              {{"word_embed_proj_dim", 7},
-                                               {"do_layer_norm_before", false},
-                                               {"enable_bias", false},
-                                               {"layer_norm_elementwise_affine", false},
-                                               {"_remove_final_layer_norm", true}});
-    EXPECT_EQ(found.findings.unsupported.size(), 5u);
-    for (const char* setting : {"word_embed_proj_dim = 7", "do_layer_norm_before", "enable_bias",
-                                "layer_norm_elementwise_affine", "_remove_final_layer_norm"})
-        EXPECT_THAT(found.findings.unsupported, Contains(HasSubstr(setting)));
+TEST(GptNeoxSettings, NamesThatTheClassDoesNotReadMustAgree) {
+    const auto findings = [](const char* name, double value) {
+        const TemporaryFolder folder;
+        json config = {{"model_type", "gpt_neox"}, {"rotary_emb_base", 500}, {"rotary_pct", 0.5}};
+        config[name] = value;
+        testing::write_file(folder.path() / "config.json", config.dump());
+        Findings found;
+        (void)read_hf_config((folder.path() / "config.json").string(), {}, found);
+        return found.unsupported;
+    };
+    EXPECT_THAT(findings("rope_theta", 500), IsEmpty());
+    EXPECT_THAT(findings("partial_rotary_factor", 0.5), IsEmpty());
+    EXPECT_THAT(findings("rope_theta", 10000), ElementsAre(HasSubstr("rope_theta = 10000")));
+    EXPECT_THAT(findings("partial_rotary_factor", 0.25),
+                ElementsAre(HasSubstr("partial_rotary_factor = 0.25")));
 }
 
 TEST(Gpt2Settings, ScoresMayBeUnscaled) {

@@ -80,7 +80,11 @@ DefinitionPtr define_with(Symbols symbols, const AttentionShape& shape, fmt::str
             fmt::arg("page", page), fmt::arg("slot", slot), fmt::arg("and_page", is_read ? "" : ", " + page),
             fmt::arg("place", is_read ? "b, g, s" : slot), fmt::arg("of_all", is_read ? "" : " " + all),
             fmt::arg("all", all), fmt::arg("rounded", name(form.rounded)), fmt::arg("score", score),
-            fmt::arg("where", where),
+            fmt::arg("where", where), fmt::arg("all_weights", form.has_sinks ? "(L + exp(sinks - M))" : "L"),
+            fmt::arg("sinks", form.has_sinks
+                                  ? fmt::format("in  M f32[b, g, r, i]\nin  sinks f32[g * {} + r] of [{}]\n",
+                                                shape.heads / shape.cache_heads, shape.heads)
+                                  : std::string()),
             fmt::arg("slopes", form.has_slopes ? fmt::format("in  slopes f32[g * {} + r] of [{}]\n",
                                                              shape.heads / shape.cache_heads, shape.heads)
                                                : std::string())));
@@ -165,29 +169,16 @@ weights {rounded}
 
 DefinitionPtr scatter_sequences(Symbols symbols, const AttentionShape& shape, ElementType result,
                                 bool has_sinks) {
-    if (has_sinks)
-        return define_with(
-            symbols, shape,
-            R"(op scatter_sequences(b: {sequences}, g: {cache_heads}, r: {group}, i: {segment}, d: {width})
-index first i32[b], length i32[b]
-in  A f32[b, g, r, i, d]
-in  L f32[b, g, r, i]
-in  M f32[b, g, r, i]
-in  sinks f32[g * {group} + r] of [{heads}]
-out Y {type}[first[b] + i, g * {group} + r, d] of [{rows}, {heads}, {width}] = A / (L + exp(sinks - M))
-where i < length[b]
-)",
-            result);
     return define_with(
         symbols, shape,
         R"(op scatter_sequences(b: {sequences}, g: {cache_heads}, r: {group}, i: {segment}, d: {width})
 index first i32[b], length i32[b]
 in  A f32[b, g, r, i, d]
 in  L f32[b, g, r, i]
-out Y {type}[first[b] + i, g * {group} + r, d] of [{rows}, {heads}, {width}] = A / L
+{sinks}out Y {type}[first[b] + i, g * {group} + r, d] of [{rows}, {heads}, {width}] = A / {all_weights}
 where i < length[b]
 )",
-        result);
+        result, {.has_sinks = has_sinks});
 }
 
 void decompose_attention(BlockBuilder& block, const Node& node) {

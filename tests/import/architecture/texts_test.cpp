@@ -35,7 +35,7 @@ const std::map<std::string, int64_t>& small_sizes() {
         {"layers", 2},       {"hidden", 32},        {"feed_forward", 24}, {"heads", 4},
         {"cache_heads", 2},  {"head_width", 8},     {"vocabulary", 19},   {"positions", 64},
         {"expert_count", 6}, {"experts_chosen", 2}, {"expert_width", 12}, {"shared_width", 12},
-        {"rotated", 4}};
+        {"shared_count", 1}, {"rotated", 4}};
     return all;
 }
 
@@ -63,22 +63,41 @@ json small_config(const Architecture& architecture) {
     return config;
 }
 
+/// The graph of a model of these settings, of which nothing may be refused.
+Graph graph_of(const json& settings) {
+    const TemporaryFolder folder;
+    std::ofstream(folder.path() / "config.json") << settings.dump();
+    Findings findings;
+    const auto config = read_hf_config((folder.path() / "config.json").string(), {}, findings);
+    EXPECT_THAT(findings.unsupported, IsEmpty());
+    EXPECT_THAT(findings.warnings, IsEmpty());
+    return build_model(assume_model(config.value(), "small", ops::WeightFormat::kF32),
+                       {.context = 64, .max_tokens = 8});
+}
+
 TEST(Texts, EachIsAModelThatVerifies) {
     for (const auto& architecture : Architectures().all()) {
         if (architecture->classes.empty()) continue;
         SCOPED_TRACE(architecture->name);
-        const TemporaryFolder folder;
-        std::ofstream(folder.path() / "config.json") << small_config(*architecture).dump();
-        Findings findings;
-        const auto config = read_hf_config((folder.path() / "config.json").string(), {}, findings);
-        ASSERT_TRUE(config);
-        EXPECT_THAT(findings.unsupported, IsEmpty());
-        EXPECT_THAT(findings.warnings, IsEmpty());
-        const Graph graph = build_model(assume_model(*config, "small", ops::WeightFormat::kF32),
-                                        {.context = 64, .max_tokens = 8});
+        const Graph graph = graph_of(small_config(*architecture));
         verify(graph, architecture->name);
         verify(ops::decompose(graph), architecture->name);
     }
+}
+
+/// Only Gemma does: the settings of its releases.
+TEST(Texts, GemmaMeansAnotherFunctionThanItSays) {
+    const auto graph_with = [](const char* name, const char* setting, const char* activation) {
+        json config = small_config(*Architectures().find(name));
+        config[setting] = activation;
+        return print(graph_of(config));
+    };
+    EXPECT_EQ(graph_with("gemma", "hidden_act", "gelu"),
+              graph_with("gemma", "hidden_act", "gelu_pytorch_tanh"));
+    EXPECT_NE(graph_with("gemma", "hidden_act", "silu"),
+              graph_with("gemma", "hidden_act", "gelu_pytorch_tanh"));
+    EXPECT_NE(graph_with("gemma2", "hidden_activation", "gelu"),
+              graph_with("gemma2", "hidden_activation", "gelu_pytorch_tanh"));
 }
 
 /// A model of a text of the test's own: its tensors have random contents.

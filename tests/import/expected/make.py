@@ -60,6 +60,9 @@ VARIANTS = {
     "mixtral": ("mixtral", dict(LLAMA, num_local_experts=6, num_experts_per_tok=2, sliding_window=None), {}),
     "gpt2": ("gpt2", dict(vocab_size=23, n_positions=64, n_embd=21, n_layer=2, n_head=3, bos_token_id=1, eos_token_id=2), {}),
     "opt": ("opt", dict(PLAIN, hidden_size=21, word_embed_proj_dim=21, ffn_dim=13), {}),
+    "opt_behind": ("opt", dict(PLAIN, hidden_size=21, word_embed_proj_dim=7, ffn_dim=13, do_layer_norm_before=False), {}),
+    "opt_bare": ("opt", dict(PLAIN, hidden_size=21, word_embed_proj_dim=21, ffn_dim=13, enable_bias=False,
+        layer_norm_elementwise_affine=False), {}),
     # The file holds these settings as they stand here, and leaves the rest to the defaults of the classes.
     "stated_mixtral": ("mixtral", dict(LLAMA, num_local_experts=6, sliding_window=None), RAW),
     "stated_llama_yarn": ("llama", dict(LLAMA, head_dim=12, rope_theta=100.0, original_max_position_embeddings=16,
