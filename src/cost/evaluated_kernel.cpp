@@ -268,8 +268,8 @@ double Evaluator::OfKernel::panel_seconds(const TiledOperator& tiled, const Numb
         const int64_t rows = leaf.m < 0 ? 1 : extents[static_cast<size_t>(leaf.m)];
         for (const auto& [size, count] : RowBlocks{.rows = leaf.rows}.cut(rows))
             blocks += static_cast<double>(count);
-        const auto lines = static_cast<double>((bytes(columns) + line - 1) / line);
-        seconds += blocks * static_cast<double>(panels * pieces) * lines * of_line;
+        const int64_t lines = panels * pieces * ((bytes(columns) + line - 1) / line);
+        seconds += blocks * static_cast<double>(lines) * of_line;
     }
     return seconds;
 }

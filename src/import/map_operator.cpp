@@ -57,7 +57,7 @@ std::string shape_text(const std::vector<Dim>& shape) {
 }
 
 /// The same for a message.
-std::string shown(const std::vector<Dim>& shape) {
+std::string text_of_shape(const std::vector<Dim>& shape) {
     std::string all = shape_text(shape);
     std::erase(all, '$');
     return all;
@@ -91,8 +91,8 @@ DefinitionPtr mapped(ops::Symbols symbols, const TermPtr& term, const std::vecto
             const bool is_one = !own.is_of_tokens && own.type.shape[i] == Dim(1);
             if (axes > shape.size() || (!is_one && own.type.shape[i] != shape[i + skipped]))
                 throw Error(where, own.name,
-                            fmt::format("has the shape [{}] where others have [{}]", shown(own.type.shape),
-                                        shown(shape)),
+                            fmt::format("has the shape [{}] where others have [{}]",
+                                        text_of_shape(own.type.shape), text_of_shape(shape)),
                             "say indices: NAME[i, j] = ..");
             map += (map.empty() ? "" : ", ") + (is_one ? "0" : iterator_name(i + skipped));
         }
@@ -126,9 +126,9 @@ DefinitionPtr indexed_map(ops::Symbols symbols, const std::vector<std::string>& 
             const Dim& extent = own->type.shape[i + skipped];
             const auto [place, is_new] = extents.emplace(index->name, extent);
             if (!is_new && place->second != extent)
-                throw Error(
-                    where, index->name,
-                    fmt::format("has two extents, {} and {}", shown({place->second}), shown({extent})));
+                throw Error(where, index->name,
+                            fmt::format("has two extents, {} and {}", text_of_shape({place->second}),
+                                        text_of_shape({extent})));
             if (std::ranges::find(order, index->name) == order.end()) order.push_back(index->name);
         }
     });

@@ -56,11 +56,11 @@ ValueId PartBuilder::lookup(const PartStep& step) {
     const SpecTensor& table = tensor(step, 0);
     if (!step.term->arguments[1]->is_name("token")) fail(step, "looks up another row than that of the token");
     if (table.shape.size() != 2) fail(step, "looks up rows of a tensor without rows");
-    const std::vector<ValueId> weight_ = weight(step.term->arguments[0]->name);
+    const std::vector<ValueId> stored = weight(step.term->arguments[0]->name);
     return builder_.add(node_name(step.name()),
                         ops::embedding(symbols(), step_.rows, table.shape[0], table.shape[1], table.format,
                                        number_option(step, "scale", 1)),
-                        joined({step_.inputs.tokens}, weight_));
+                        joined({step_.inputs.tokens}, stored));
 }
 
 /// X + E[position + first]. The place is `position` or `position + FIRST`.
@@ -78,11 +78,11 @@ ValueId PartBuilder::add_lookup(const PartStep& step) {
         step_.limits.context > table.shape[0] - first)
         fail(step, fmt::format("has rows for {} positions of width {}", table.shape[0] - first,
                                table.shape.back()));
-    const std::vector<ValueId> weight_ = weight(step.term->arguments[1]->name);
+    const std::vector<ValueId> stored = weight(step.term->arguments[1]->name);
     return builder_.add(
         node_name(step.name()),
         ops::add_positions(symbols(), step_.rows, table.shape[0], table.shape[1], table.format, first),
-        joined({step_.inputs.position, x}, weight_));
+        joined({step_.inputs.position, x}, stored));
 }
 
 ValueId PartBuilder::linear(const PartStep& step) {

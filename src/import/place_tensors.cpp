@@ -122,7 +122,7 @@ private:
         const std::vector<const FusedText*> fused = fused_of(name);
         const auto stored_in = [&](const FusedText& each) -> std::string {
             for (const std::string& other : config_.is_gguf ? each.gguf : each.hf) {
-                const std::string whole_name = whole(prefix_, other + end_of(each.is_bare, is_bias));
+                std::string whole_name = whole(prefix_, other + end_of(each.is_bare, is_bias));
                 if (checkpoint_ && is_stored(whole_name)) return whole_name;
             }
             return {};
@@ -161,7 +161,7 @@ private:
     /// stored.
     std::string own_source(const std::string& name, const PartTensor& tensor, bool is_bias) {
         const std::string end = end_of(tensor.text->is_bare, is_bias);
-        const std::string stored = whole(prefix_, with_number(name, "0") + end);
+        std::string stored = whole(prefix_, with_number(name, "0") + end);
         if (!is_stored(stored)) return {};
         if (name.find(kNumber) != std::string::npos) {
             ExpertStack stack{whole(prefix_, with_number(name, "*") + end), {}};

@@ -15,7 +15,8 @@ using FormatOf = std::function<ops::WeightFormat(const std::string&, const std::
 
 SpecPart resolved(const Part& part, const PlacedPart& placed, const FormatOf& format_of) {
     SpecPart result{.steps = part.steps, .tensors = {}};
-    for (const auto& [name, tensor] : part.tensors) {
+    for (const auto& [name, part_tensor] : part.tensors) {
+        const PartTensor& tensor = part_tensor;  // a lambda captures no structured binding
         const std::vector<int64_t> shape = tensor.stacked_shape();
         const auto add = [&](const std::string& own, const std::vector<int64_t>& extents) {
             const auto source = placed.sources.find(own);

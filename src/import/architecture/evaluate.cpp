@@ -91,7 +91,7 @@ private:
         if (f == "select")
             return (*this)(term.arguments[truth_of((*this)(term.arguments[0]), where_) ? 1 : 2]);
         if (f == "given") {
-            const Scalar first = (*this)(term.arguments[0]);
+            Scalar first = (*this)(term.arguments[0]);
             return first.is_null() ? (*this)(term.arguments[1]) : first;
         }
         if (f == "not") return {!truth_of((*this)(term.arguments[0]), where_)};
@@ -101,7 +101,7 @@ private:
 
     Scalar unary(const Term& term) const {
         const std::string& f = term.name;
-        const Scalar a = (*this)(term.arguments[0]);
+        Scalar a = (*this)(term.arguments[0]);
         if (f == "length") {
             const auto* list = std::get_if<std::vector<Scalar>>(&a.data);
             if (!list) fail(f, fmt::format("is of a list, not of {}", kind_of(a)));

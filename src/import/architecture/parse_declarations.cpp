@@ -146,7 +146,7 @@ RopeText parse_rope(TokenStream& tokens) {
 void parse_layer_names(TokenStream& tokens, Architecture& architecture) {
     tokens.next();
     const auto name = [&] {
-        const std::string text = expect_text(tokens, "the beginning of the names in a layer");
+        std::string text = expect_text(tokens, "the beginning of the names in a layer");
         if (text.find("{}") == std::string::npos)
             tokens.fail(text, "has no place for the number of the layer, expected {}");
         return text;

@@ -26,7 +26,7 @@ std::shared_ptr<const Architecture> read_architecture(HfSettings& settings, cons
     if (!type && classes.empty())
         throw Error(settings.path(), "model_type", "is missing, and so is `architectures`",
                     "the architecture must be named: " + known.names());
-    const auto found = type ? known.find(*type) : known.find_class(classes.front());
+    auto found = type ? known.find(*type) : known.find_class(classes.front());
     if (!found) {
         findings.unsupported.push_back(
             fmt::format("architecture {}: known are {}", type ? *type : classes.front(), known.names()));
