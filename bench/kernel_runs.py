@@ -5,6 +5,7 @@ import datetime
 import json
 import os
 import re
+import statistics
 import subprocess
 import sys
 from pathlib import Path
@@ -51,6 +52,19 @@ def run(name: str, options: argparse.Namespace) -> dict:
         check=True, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     return json.loads(done.stdout)
+
+
+def ranks(values: list[float]) -> list[float]:
+    order = sorted(range(len(values)), key=values.__getitem__)
+    found = [0.0] * len(values)
+    for rank, index in enumerate(order):
+        found[index] = rank
+    return found
+
+
+def correlation(estimated: list[float], measured: list[float]) -> float:
+    """The rank correlation (Spearman)."""
+    return statistics.correlation(ranks(estimated), ranks(measured)) if len(estimated) > 2 else float("nan")
 
 
 def keep(name: str, options: argparse.Namespace, summary: str, text: str, result: dict) -> None:

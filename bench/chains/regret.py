@@ -100,18 +100,13 @@ def measure(chain: Chain, options, folder: Path, machine: Path) -> dict:
     return {"name": chain.name, "seconds": {name: min(each) for name, each in rounds.items()}, "predicted": predicted}
 
 
-def ranks(values: list[float]) -> list[int]:
-    order = sorted(values)
-    return [order.index(value) for value in values]
-
-
 def row(result: dict) -> tuple[str, float]:
     seconds, predicted = result["seconds"], result["predicted"]
     fastest = min(seconds, key=seconds.get)
     own = seconds["searched"]
-    pairs = [(predicted[name], seconds[name]) for name in predicted]
-    error = statistics.median(abs(estimate / time - 1) for estimate, time in pairs)
-    correlation = statistics.correlation(ranks([estimate for estimate, _ in pairs]), ranks([time for _, time in pairs]))
+    measured = [seconds[name] for name in predicted]
+    error = statistics.median(abs(predicted[name] / seconds[name] - 1) for name in predicted)
+    correlation = kernel_runs.correlation(list(predicted.values()), measured)
     text = f"| {result['name']} | {own * 1e6:.0f} | {seconds['effort 0'] / own:.2f} | {seconds['apart'] / own:.2f} | `{fastest}` "
     return text + f"| {own / seconds[fastest]:.3f} | {error * 100:.0f} % | {correlation:.2f} |\n", own / seconds[fastest]
 

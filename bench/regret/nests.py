@@ -8,20 +8,12 @@ of estimated and measured times over all choices. The last line has the rank cor
 """
 
 import json
-import statistics
 import sys
+from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-def ranks(values: list[float]) -> list[float]:
-    order = sorted(range(len(values)), key=values.__getitem__)
-    found = [0.0] * len(values)
-    for rank, index in enumerate(order):
-        found[index] = rank
-    return found
-
-
-def correlation(estimated: list[float], measured: list[float]) -> float:
-    return statistics.correlation(ranks(estimated), ranks(measured)) if len(estimated) > 2 else float("nan")
+from kernel_runs import correlation  # noqa: E402
 
 
 def main() -> None:

@@ -17,10 +17,11 @@ void add_architecture_flag(CLI::App& app, std::string& file) {
         ->type_name("FILE");
 }
 
-import::Architectures architectures_of(const std::string& file){if (file.empty()) return {};
-const std::filesystem::path path = file;
-return import::Architectures({&path, 1});
-}  // namespace tessera::cli
+tessera::import::Architectures architectures_of(const std::string& file) {
+    if (file.empty()) return {};
+    const std::filesystem::path path = file;
+    return import::Architectures({&path, 1});
+}
 
 void add_model_flags(CLI::App& app, ModelFlags& flags) {
     app.add_option(

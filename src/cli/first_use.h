@@ -31,7 +31,7 @@ struct FirstUse {
 
 /// --architecture, which every verb has that reads a model.
 void add_architecture_flag(CLI::App& app, std::string& file);
-/// What that flag says.
+/// The architectures of Tessera, and that of the file of --architecture; "" is none.
 import::Architectures architectures_of(const std::string& file);
 /// --policy, --cache-type, --quantize and --architecture.
 void add_model_flags(CLI::App& app, ModelFlags& flags);

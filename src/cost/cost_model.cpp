@@ -46,7 +46,7 @@ machine::Machine roofs_of(machine::Machine machine) {
     return with_typical_rates(std::move(machine));
 }
 
-/// Of a streaming softmax for each score: its share of the maximum, the difference and the sum, and exp.
+/// The work of a streaming softmax for each score: its share of the maximum, the difference, the sum and exp.
 constexpr facts::OperationCount kSoftmaxOfScore{.flops = 3, .special = 1};
 
 /// One pass over so many groups of lanes that are read and written.

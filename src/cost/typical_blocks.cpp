@@ -6,6 +6,7 @@
 #include "cost/row_blocks.h"
 #include "cost/typical_rates.h"
 #include "lowering/kernels/parameters.h"
+#include "tessera/ntt/extent.h"
 
 namespace tessera::cost {
 namespace {
@@ -29,10 +30,6 @@ double together(double multiply_adds, double loads, double waits) {
     return most * std::pow(sum, 1 / kExponent);
 }
 
-int64_t whole_blocks(int64_t extent, int64_t block) {
-    return (extent + block - 1) / block;
-}
-
 /// The register blocks of a leaf on a vector unit. Times are in instructions.
 class VectorBlocks {
 public:
@@ -47,9 +44,9 @@ public:
                        std::max<int64_t>(1, leaf.number(has_lanes_along_k_ ? parameter::kColumnsInRegisters
                                                                            : parameter::kGroups))} {}
 
-    /// Of all blocks, if the whole ones multiply without a pause.
+    /// All blocks, if the whole ones multiply without a pause.
     double all(int64_t m, int64_t n, int64_t k) const {
-        const int64_t groups = has_lanes_along_k_ ? n : whole_blocks(n, lanes_);
+        const int64_t groups = has_lanes_along_k_ ? n : ntt::ceil_div(n, lanes_);
         const double steps = std::ceil(static_cast<double>(k) / of_step_);
         double sum = 0;
         for (const auto& [rows, row_blocks] : along_m_.cut(m))
@@ -117,7 +114,7 @@ double typical_product_seconds(const UnitRate& unit, const plan::Leaf& leaf, int
     if (leaf.kernel->unit != machine::UnitKind::kMatrix)
         return unit.seconds * VectorBlocks(unit, leaf).all(m, n, k);
     const int64_t height = std::max<int64_t>(1, leaf.number(parameter::kRowsOfTile));
-    return seconds_of_tiles(unit, static_cast<double>(whole_blocks(m, height) * height),
+    return seconds_of_tiles(unit, static_cast<double>(ntt::ceil_div(m, height) * height),
                             static_cast<double>(n), static_cast<double>(k));
 }
 

@@ -89,7 +89,7 @@ inline bool softmax_maxima(R rows, S s_extent, const float* scores, int64_t stri
     };
     V least = broadcast<V>(0.0f);
     for (int64_t i = 0; i < rows; ++i) {
-        // Of each row by itself, so that rows do not wait for each other.
+        // Each row has its own, so that rows do not wait for each other.
         V largest = broadcast<V>(kMasked), least_of_row = broadcast<V>(0.0f);
         for_groups<L>(s_extent, [&](int64_t s, auto count) {
             const V score = load_group<V>(scores + i * stride + s, count, kMasked);

@@ -65,6 +65,20 @@ void parse_type(TokenStream& tokens, Setting& setting, bool is_new) {
     if (setting.type == SettingType::kPattern) setting.is_per_layer = true;
 }
 
+/// Takes one of the words that say by which names and how a tensor, or several together, are stored.
+template <class Stored>
+bool accept_place(TokenStream& tokens, Stored& stored) {
+    if (tokens.accept("hf"))
+        stored.hf = names_behind(tokens, "a name in folders");
+    else if (tokens.accept("gguf"))
+        stored.gguf = names_behind(tokens, "a name in GGUF files");
+    else if (tokens.accept("transposed"))
+        stored.is_transposed = true;
+    else
+        return false;
+    return true;
+}
+
 }  // namespace
 
 Setting parse_setting(TokenStream& tokens, Setting older, bool is_new) {
@@ -165,14 +179,9 @@ TensorText parse_tensor(TokenStream& tokens, bool is_bare) {
     tensor.name = tokens.expect_new_name("the name of a tensor");
     tensor.shape = shape_of(tokens);
     while (true) {
+        if (accept_place(tokens, tensor)) continue;
         if (tokens.accept("bias"))
             tensor.bias = parse_term(tokens);
-        else if (tokens.accept("hf"))
-            tensor.hf = names_behind(tokens, "a name in folders");
-        else if (tokens.accept("gguf"))
-            tensor.gguf = names_behind(tokens, "a name in GGUF files");
-        else if (tokens.accept("transposed"))
-            tensor.is_transposed = true;
         else if (tokens.accept("tied"))
             tensor.tied = tokens.expect_name("the tensor that stands in for it");
         else if (tokens.accept("when"))
@@ -187,15 +196,7 @@ FusedText parse_fused(TokenStream& tokens) {
     FusedText fused;
     fused.where = tokens.where();
     fused.is_bare = tokens.accept("tensor");
-    while (true) {
-        if (tokens.accept("hf"))
-            fused.hf = names_behind(tokens, "a name in folders");
-        else if (tokens.accept("gguf"))
-            fused.gguf = names_behind(tokens, "a name in GGUF files");
-        else if (tokens.accept("transposed"))
-            fused.is_transposed = true;
-        else
-            break;
+    while (accept_place(tokens, fused)) {
     }
     tokens.expect("of", "before the tensors that are stored together");
     if (tokens.accept("each")) {
