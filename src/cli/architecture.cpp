@@ -23,7 +23,7 @@ int list_architectures() {
     return 0;
 }
 
-int show(const std::string& name) {
+int print_architecture(const std::string& name) {
     const auto found = import::shipped_architecture(name);
     if (!found)
         throw Error("architecture", name, "is none that Tessera has",
@@ -63,7 +63,7 @@ Verb architecture_verb() {
           .examples = {"tessera architecture list"},
           .declare = [](CLI::App&, const Environment&) -> Job { return list_architectures; }},
          part("show", "print the whole text of one, with what it has of others",
-              "tessera architecture show olmo2", "NAME", "its `model_type`", show),
+              "tessera architecture show olmo2", "NAME", "its `model_type`", print_architecture),
          part("check", "check the text of one in a file", "tessera architecture check mine.arch", "FILE",
               "a text (docs/architectures.md)", check_file)});
 }

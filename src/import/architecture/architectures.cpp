@@ -18,6 +18,20 @@ std::string_view shipped_text(std::string_view name) {
     return {};
 }
 
+/// Those that a checkpoint may name. They are constants, so a process reads them once.
+const std::vector<std::shared_ptr<const Architecture>>& named_architectures() {
+    static const auto named = [] {
+        std::vector<std::shared_ptr<const Architecture>> found;
+        for (const ShippedText& each : shipped_texts()) {
+            const auto architecture = shipped_architecture(each.name);
+            if (!architecture->classes.empty() || !architecture->gguf_name.empty())
+                found.push_back(architecture);
+        }
+        return found;
+    }();
+    return named;
+}
+
 }  // namespace
 
 std::shared_ptr<const Architecture> read_architecture_file(const std::filesystem::path& file) {
@@ -41,10 +55,7 @@ Architectures::Architectures(std::span<const std::filesystem::path> files) {
 
 std::vector<std::shared_ptr<const Architecture>> Architectures::all() const {
     std::vector<std::shared_ptr<const Architecture>> found = own_;
-    for (const ShippedText& each : shipped_texts()) {
-        const auto architecture = shipped_architecture(each.name);
-        if (!architecture->classes.empty() || !architecture->gguf_name.empty()) found.push_back(architecture);
-    }
+    found.insert(found.end(), named_architectures().begin(), named_architectures().end());
     return found;
 }
 
