@@ -126,11 +126,13 @@ def main() -> None:
     if not options.machine:
         subprocess.run([options.build / "tessera", "machine", "--refresh", "--quick", "--out", machine], check=True)
     small = [Chain(f"M=N={n} K=H=32", 1, n, n, 32, 32) for n in (1024, 2048)]
+    wanted = [chain for chain in chains() + small if options.only in chain.name]
+    if not wanted:
+        parser.error(f"no chain has {options.only!r} in its name; there are {', '.join(chain.name for chain in chains() + small)}")
     results = []
-    for chain in chains() + small:
-        if options.only in chain.name:
-            print(f"\r{chain.name:40}", end="", file=sys.stderr)
-            results.append(measure(chain, options, folder, machine))
+    for chain in wanted:
+        print(f"\r{chain.name:40}", end="", file=sys.stderr)
+        results.append(measure(chain, options, folder, machine))
     print(file=sys.stderr)
     text = "| chain | us | effort 0 / searched | apart / searched | fastest | regret | median error | rank correlation |\n" + "|-" * 8 + "|\n"
     rows = [row(result) for result in results]

@@ -50,6 +50,14 @@ public:
     /// The number of a leaf, by which the evaluator remembers its prices.
     int number_of(int op, const plan::Leaf& leaf);
     const plan::Leaf& leaf(int number) const { return leaves_[static_cast<size_t>(number)].leaf; }
+    /// The rows and columns that a product computes side by side.
+    struct RegisterBlock {
+        int64_t rows = 1, columns = 1;
+    };
+    RegisterBlock register_block(int leaf) const {
+        const NumberedLeaf& numbered = leaves_[static_cast<size_t>(leaf)];
+        return {numbered.rows, numbered.columns};
+    }
     /// Equal for leaves that differ in their register blocks alone.
     int family(int leaf) const { return leaves_[static_cast<size_t>(leaf)].family; }
 

@@ -57,6 +57,7 @@ public:
         context_.why_not_lowered = [this](const auto& nest, const auto& leaves, const auto& is_tile) {
             return why_not_lowered(nest, leaves, is_tile);
         };
+        const lowering::Storage storage(input, view.block());
         for (const lowering::BlockLinks::Operator& op : links_.operators) {
             const Node& node = *op.node;
             const int at = static_cast<int>(context_.leaves.size());
@@ -67,9 +68,14 @@ public:
                 evaluator_.number_of(at, {node.name, kernels::plain_micro_kernel()}));
             context_.leaves.push_back(std::move(leaves));
             std::vector<int> readers;
+            std::vector<int> followers = updates_behind(node);
+            context_.is_last.push_back(!followers.empty() || ops::is_exchange(*node.definition()));
+            for (const int replacing : replacements_behind(node, storage)) {
+                context_.apart.emplace(links_.find(node.name), replacing);
+                followers.push_back(replacing);
+            }
+            context_.followers.push_back(std::move(followers));
             context_.is_alone.push_back(alone.contains(&node));
-            context_.is_last.push_back(ops::is_exchange(*node.definition()) ||  // ranks meet behind it
-                                       is_overwritten_later(node));
             bool is_whole = node.previous.has_value();
             for (const ValueId result : node.results) {
                 is_whole = is_whole || view.escapes(result);
@@ -97,7 +103,7 @@ public:
     BlockSchedule run() {
         schedule::SearchOptions search;
         const auto operators = static_cast<int64_t>(links_.operators.size());
-        search.states = options_.structures * std::max<int64_t>(1, (operators + kSmall - 1) / kSmall);
+        search.nests = options_.structures * std::max<int64_t>(1, (operators + kSmall - 1) / kSmall);
         search.priced = std::max(options_.structures * kPricedOfStructure, kLeastPriced);
         search.kept = options_.alternatives;
         BlockSchedule found;
@@ -146,15 +152,41 @@ public:
     }
 
 private:
-    /// True if a later operator of the block updates what the operator reads.
-    bool is_overwritten_later(const Node& reader) const {
+    /// Later operators of the block that update what the operator reads; behind an exchange, the next one,
+    /// since all ranks take them in one order.
+    std::vector<int> updates_behind(const Node& node) const {
         const Block& block = view_.block();
         const lowering::Storage storage(input_, block);
-        return std::any_of(&reader + 1, block.nodes.data() + block.nodes.size(), [&](const Node& later) {
-            return later.previous && std::ranges::any_of(reader.operands, [&](ValueId operand) {
-                       return storage.base(operand) == storage.base(*later.previous);
-                   });
-        });
+        bool is_before_exchange = ops::is_exchange(*node.definition());
+        std::vector<int> found;
+        for (const Node* later = &node + 1; later != block.nodes.data() + block.nodes.size(); ++later) {
+            const bool is_next = is_before_exchange && ops::is_exchange(*later->definition());
+            is_before_exchange = is_before_exchange && !is_next;
+            if (is_next || (later->previous && reads(node, storage, storage.base(*later->previous))))
+                found.push_back(links_.find(later->name));
+        }
+        return found;
+    }
+
+    /// Later operators whose results take the place of the value that the block carries, of which the
+    /// operator reads what lies there before.
+    /// @param storage where each operator is a kernel of its own
+    std::vector<int> replacements_behind(const Node& node, const lowering::Storage& storage) const {
+        const Block& block = view_.block();
+        if (block.repeat == 1 || !block.carried_in || !block.carried_out) return {};
+        const ValueId carried = storage.base(*block.carried_in);
+        std::vector<int> found;
+        if (!reads(node, storage, carried)) return found;
+        for (const Node* later = &node + 1; later != block.nodes.data() + block.nodes.size(); ++later)
+            if (storage.plan_of(later->results.front()).place == plan::Place::kInPlace &&
+                storage.base(later->results.front()) == carried)
+                found.push_back(links_.find(later->name));
+        return found;
+    }
+
+    static bool reads(const Node& node, const lowering::Storage& storage, ValueId base) {
+        return std::ranges::any_of(node.operands,
+                                   [&](ValueId operand) { return storage.base(operand) == base; });
     }
 
     plan::Nest nest_of(const NumberedNest& nest, const std::vector<int>& leaves) const {

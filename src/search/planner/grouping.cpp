@@ -91,10 +91,4 @@ std::vector<Group> lone_groups(const BlockView& view) {
     return groups;
 }
 
-void in_order_of_execution(std::vector<Group>& groups, const Block& block) {
-    const auto position = [&](const Group& g) { return g.nodes.back() - block.nodes.data(); };
-    std::sort(groups.begin(), groups.end(),
-              [&](const Group& a, const Group& b) { return position(a) < position(b); });
-}
-
 }  // namespace tessera::planner

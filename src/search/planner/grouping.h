@@ -46,7 +46,4 @@ private:
 /// One group for each operator, in an order of execution. Views are in no group.
 std::vector<Group> lone_groups(const BlockView& view);
 
-/// A group runs where its root stands in the block, after all that it reads.
-void in_order_of_execution(std::vector<Group>& groups, const Block& block);
-
 }  // namespace tessera::planner

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "lowering/numbered_nest.h"
+#include "search/schedule/operator_order.h"
 #include "search/schedule/solve_tiles.h"
 #include "support/error.h"
 
@@ -51,24 +52,30 @@ void check_block(const Block& block, const StatedKernel& kernel) {
     check_loops(block, kernel.nest, kernel);
 }
 
-/// Kernels run in the order of their roots.
+/// Why no order of execution has the kernel: another one reads of it, and is read by it.
 std::optional<lowering::Refusal> why_out_of_order(const schedule::BlockContext& block,
                                                   const NumberedNest& nest, const StatedKernel& kernel) {
-    std::map<int, int> roots;
-    for (const NumberedNest& each : block.stated)
-        for (const int op : each.operators()) roots[op] = each.root();
+    const schedule::OperatorOrder order(block);
     const auto name = [&](int op) { return block.links.operators[static_cast<size_t>(op)].node->name; };
-    for (const int op : nest.operators())
-        for (const int reader : block.readers[static_cast<size_t>(op)]) {
-            const auto at = roots.find(reader);
-            const int root = at == roots.end() ? reader : at->second;
-            if (root < nest.root())
-                return lowering::Refusal{kernel.where, name(op),
-                                         fmt::format("is read by {}, whose kernel runs before {}",
-                                                     name(reader), name(nest.root())),
-                                         fmt::format("fuse {} too, or leave {} out", name(reader), name(op))};
-        }
-    return std::nullopt;
+    std::vector<schedule::Region> kernels;
+    for (const NumberedNest& each : block.stated) kernels.push_back(schedule::region_of(each));
+    for (int op = 0; op < static_cast<int>(order.size()); ++op)
+        if (std::ranges::none_of(kernels, [&](const auto& each) { return schedule::contains(each, op); }))
+            kernels.push_back({op});
+    if (order.sorted(kernels)) return std::nullopt;
+    const schedule::Region own = schedule::region_of(nest);
+    for (const int op : own)
+        for (const schedule::Region& other : kernels)
+            for (const int reader : other)
+                if (other != own && order.reaches(op, reader) && order.reaches(other, own))
+                    return lowering::Refusal{
+                        kernel.where, name(op),
+                        fmt::format("is read by {}, whose kernel runs before {}", name(reader),
+                                    name(nest.root())),
+                        fmt::format("fuse {} too, or leave {} out", name(reader), name(op))};
+    return lowering::Refusal{kernel.where, name(nest.root()),
+                             "is in one of several stated kernels that wait for each other",
+                             "state smaller ones"};
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cost/evaluate.h"
@@ -37,6 +38,11 @@ struct BlockContext {
     std::vector<bool> is_last;
     /// By operator and iterator: its extent does not depend on symbols.
     std::vector<std::vector<bool>> is_constant;
+    /// Operators that run later than each although they read no result of it: they overwrite what it reads,
+    /// or are the next exchange between ranks. May be empty.
+    std::vector<std::vector<int>> followers = {};
+    /// Pairs of operators that share no kernel: the second one overwrites what the first one reads.
+    std::set<std::pair<int, int>> apart = {};
     /// Kernels that are kept, whose operators are alone; tiles may be open.
     std::vector<lowering::NumberedNest> stated = {};
     KernelLimits limits = {};

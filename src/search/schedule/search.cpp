@@ -1,9 +1,6 @@
-// Selection by upper confidence bounds: the value of a state is the best structure below it, as the share of
-// the unfused time that it saves. A state whose descendants have all been evaluated is not entered again.
 #include "search/schedule/search.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -11,8 +8,9 @@
 #include <set>
 
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 
+#include "search/schedule/partition.h"
+#include "search/schedule/region_nests.h"
 #include "search/schedule/solved_kernels.h"
 #include "support/error.h"
 
@@ -21,11 +19,21 @@ namespace {
 
 using lowering::NumberedNest;
 
-/// Weight of unvisited states. Savings are shares of the whole, mostly below a half.
-constexpr double kExploration = 0.2;
+constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// Structures within this share of the best time are about equal: the one with the fewest actions is chosen.
-constexpr double kWorthwhile = 0.999;
+/// Candidates for each nest of the budget, at most: a value that many operators read is in very many regions.
+constexpr size_t kRegionsOfNest = 4;
+
+/// A kernel of several operators counts as this much slower: what it saves must be worth its size.
+constexpr double kLarger = 1.001;
+
+/// The best nests of a region with which larger ones are made.
+constexpr size_t kKept = 4;
+
+constexpr KernelLimits kNoLimits = {std::numeric_limits<size_t>::max(), std::numeric_limits<int>::max()};
+
+/// Conflicts of an extraction, for each operator of the block.
+constexpr int64_t kConflicts = 100;
 
 /// A note if a kernel's bytes take longer than its operations: phi < P/W (paper 002, section II).
 std::string bound(const cost::Evaluation& cost) {
@@ -35,285 +43,280 @@ std::string bound(const cost::Evaluation& cost) {
                        cost.compute * 1e6);
 }
 
-using Operators = std::set<int>;
-
-bool is_within(const NumberedNest& kernel, const Operators& part) {
-    const std::vector<int> all = kernel.operators();
-    return std::ranges::all_of(all, [&](int op) { return part.contains(op); });
+Region without(const Region& region, const Region& part) {
+    Region rest;
+    std::ranges::set_difference(region, part, std::back_inserter(rest));
+    return rest;
 }
-
-/// The tree of one part: kernels of other operators stay as they are.
-class TreeSearch {
-public:
-    TreeSearch(const BlockContext& block, SolvedKernels& solved, const Operators& part)
-        : block_(block), solved_(solved), part_(part), seconds_of_kernel_(solved.seconds_of_kernel()) {}
-
-    /// @return the best structure
-    Structure run(const Structure& start, int64_t most_states, int64_t most_priced) {
-        const int root = enter(start, {});
-        TESSERA_CHECK(root == 0, "an operator of the block has no kernel of its own");
-        for (const NumberedNest& kernel : start)
-            if (is_within(kernel, part_))
-                report_.kernels.push_back(text(block_, kernel) + bound(solved_(kernel)->cost));
-        while (!states_[0].is_exhausted && static_cast<int64_t>(states_.size()) < most_states &&
-               solved_.priced() < most_priced)
-            walk();
-        return best();
-    }
-
-    const PartReport& report() const { return report_; }
-
-    /// Structures by ascending time.
-    std::vector<Structure> cheapest(size_t most) const {
-        std::vector<const State*> states;
-        for (const State& state : states_) states.push_back(&state);
-        std::ranges::stable_sort(states, {}, &State::seconds);
-        std::vector<Structure> structures;
-        for (size_t i = 0; i < std::min(most, states.size()); ++i) structures.push_back(states[i]->structure);
-        return structures;
-    }
-
-private:
-    struct State {
-        Structure structure;
-        std::vector<std::string> actions;  ///< from the root
-        double seconds = 0;                ///< of the part
-        double best = 0;                   ///< of all evaluated states from here down
-        int64_t visits = 1;
-        bool is_expanded = false, is_exhausted = false;
-        std::vector<Merge> untried;  ///< in reverse
-        std::vector<int> children;
-    };
-
-    /// The state of a structure; -1 if one of its kernels is illegal.
-    int enter(Structure structure, std::vector<std::string> actions) {
-        std::string key;
-        for (const NumberedNest& kernel : structure)
-            if (is_within(kernel, part_)) key += text(block_, kernel) + "\n";
-        if (const auto known = numbers_.find(key); known != numbers_.end()) return known->second;
-        double seconds = 0;
-        for (const NumberedNest& kernel : structure) {
-            if (!is_within(kernel, part_)) continue;
-            const std::optional<SolvedKernel>& each = solved_(kernel);
-            if (!each) return numbers_.emplace(key, -1).first->second;
-            seconds += each->seconds + seconds_of_kernel_;
-        }
-        const int number = static_cast<int>(states_.size());
-        numbers_.emplace(key, number);
-        State state{.structure = std::move(structure), .actions = std::move(actions)};
-        state.seconds = state.best = seconds;
-        states_.push_back(std::move(state));
-        return number;
-    }
-
-    void walk() {
-        ++report_.visits;
-        std::vector<int> path = {0};
-        while (true) {
-            const int at = path.back();
-            expand(at);
-            if (const std::optional<int> child = try_next(at)) {
-                path.push_back(*child);
-                break;
-            }
-            const int next = select(at);
-            if (next < 0) break;
-            path.push_back(next);
-        }
-        const double found = states_[static_cast<size_t>(path.back())].best;
-        for (auto at = path.rbegin(); at != path.rend(); ++at) {
-            State& state = states_[static_cast<size_t>(*at)];
-            ++state.visits;
-            state.best = std::min(state.best, found);
-            state.is_exhausted = state.is_expanded && state.untried.empty() &&
-                                 std::ranges::all_of(state.children, [&](int child) {
-                                     return states_[static_cast<size_t>(child)].is_exhausted;
-                                 });
-        }
-    }
-
-    /// Actions are sorted by the most that they may save: no merge saves more than both kernels take.
-    void expand(int at) {
-        State& state = states_[static_cast<size_t>(at)];
-        if (state.is_expanded) return;
-        state.is_expanded = true;
-        std::vector<std::pair<double, Merge>> actions;
-        for (const Merge& merge : merges(block_, state.structure)) {
-            const NumberedNest& from = state.structure[merge.kernel];
-            const NumberedNest& into = state.structure[merge.into];
-            if (!is_within(from, part_) || !is_within(into, part_) || !solved_.may_save(from, into)) continue;
-            actions.emplace_back(solved_.seconds(from) + solved_.seconds(into), merge);
-        }
-        std::ranges::stable_sort(actions, [](const auto& a, const auto& b) { return a.first < b.first; });
-        for (const auto& [seconds, merge] : actions) state.untried.push_back(merge);
-    }
-
-    /// Evaluates the next untried merge; nothing if none is left.
-    std::optional<int> try_next(int at) {
-        while (!states_[static_cast<size_t>(at)].untried.empty()) {
-            State& state = states_[static_cast<size_t>(at)];
-            const Merge merge = state.untried.back();
-            state.untried.pop_back();
-            std::vector<std::string> actions = state.actions;
-            actions.push_back(text(block_, merge, state.structure));
-            const auto before = states_.size();
-            const int child = enter(applied(block_, state.structure, merge), std::move(actions));
-            if (child < 0) continue;
-            std::vector<int>& children = states_[static_cast<size_t>(at)].children;
-            if (std::ranges::find(children, child) == children.end()) children.push_back(child);
-            if (states_.size() > before) return child;
-        }
-        return std::nullopt;
-    }
-
-    int select(int at) const {
-        const State& state = states_[static_cast<size_t>(at)];
-        const double unfused = states_[0].seconds;
-        int best = -1;
-        double most = -std::numeric_limits<double>::infinity();
-        for (const int child : state.children) {
-            const State& below = states_[static_cast<size_t>(child)];
-            if (below.is_exhausted) continue;
-            const double saved = unfused > 0 ? (unfused - below.best) / unfused : 0;
-            const double value =
-                saved + kExploration * std::sqrt(std::log(static_cast<double>(state.visits)) /
-                                                 static_cast<double>(below.visits));
-            if (value > most) {
-                most = value;
-                best = child;
-            }
-        }
-        return best;
-    }
-
-    Structure best() {
-        double least = states_.front().seconds;
-        for (const State& state : states_) least = std::min(least, state.seconds);
-        const State* best = nullptr;
-        for (const State& state : states_)
-            if (kWorthwhile * state.seconds <= least && (!best || rank(state) < rank(*best))) best = &state;
-        report_.runner_up_seconds = std::numeric_limits<double>::infinity();
-        for (const State& state : states_) {
-            if (&state == best || state.seconds >= report_.runner_up_seconds) continue;
-            report_.runner_up_seconds = state.seconds;
-            report_.runner_up = state.actions;
-        }
-        report_.before = states_.front().seconds;
-        report_.seconds = best->seconds;
-        report_.actions = best->actions;
-        report_.states = static_cast<int64_t>(states_.size());
-        report_.is_exhausted = states_.front().is_exhausted;
-        return best->structure;
-    }
-
-    static std::pair<size_t, double> rank(const State& state) {
-        return {state.actions.size(), state.seconds};
-    }
-
-    const BlockContext& block_;
-    SolvedKernels& solved_;
-    const Operators& part_;
-    const double seconds_of_kernel_;
-    std::vector<State> states_;
-    std::map<std::string, int> numbers_;  ///< of states, by their kernels
-    PartReport report_;
-};
 
 class BlockSearch {
 public:
     BlockSearch(BlockContext& block, const SearchOptions& options)
-        : block_(block), options_(options), solved_(block, options.tiles), structure_(unfused(block)) {}
+        : block_(block),
+          options_(options),
+          order_(block),
+          nests_(block, order_),
+          solved_(block, options.tiles),
+          seconds_of_kernel_(solved_.seconds_of_kernel()) {}
 
     Schedule run() {
         out_.unfused_seconds = solved_.unfused_seconds();
         out_.is_exhausted = true;
-        while (const std::optional<Operators> part = next_part()) {
-            if (out_.states >= options_.states || solved_.priced() >= options_.priced) {
-                out_.is_exhausted = false;
-                break;
-            }
-            TreeSearch tree(block_, solved_, *part);
-            structure_ =
-                tree.run(structure_, std::min(options_.states_of_part, options_.states - out_.states),
-                         options_.priced);
-            out_.cheapest = out_.parts.empty() ? tree.cheapest(options_.kept) : std::vector<Structure>{};
-            out_.parts.push_back(tree.report());
-            out_.visits += tree.report().visits;
-            out_.states += tree.report().states;
-            out_.is_exhausted = out_.is_exhausted && tree.report().is_exhausted;
+        for (const NumberedNest& kernel : unfused(block_)) {
+            const Region region = region_of(kernel);
+            known_[region].nests = {{kernel, solved_(kernel)->seconds + seconds_of_kernel_}};
+            offer(region);
         }
-        out_.kernels_solved = solved_.count();
-        out_.work = solved_.work();
-        out_.priced = solved_.priced();
-        out_.left_apart = left_apart();
-        out_.is_proved = out_.is_exhausted && out_.parts.size() <= 1 && solved_.are_all_proved();
-        for (const NumberedNest& kernel : structure_) {
-            out_.kernels.push_back(*solved_(kernel));
-            out_.seconds += solved_.seconds(kernel);
-        }
-        if (out_.cheapest.empty() && options_.kept > 0) out_.cheapest.push_back(structure_);
+        solve_regions();
+        choose();
+        while (grow()) choose();
+        report();
         return std::move(out_);
     }
 
 private:
-    /// The number of kernel pairs that only limits keep apart, and that might be noticeably faster as one.
-    int64_t left_apart() {
-        std::set<std::pair<size_t, size_t>> within, pairs;
-        for (const Merge& merge : merges(block_, structure_)) within.emplace(merge.kernel, merge.into);
-        for (const Merge& merge :
-             merges(block_, structure_,
-                    {structure_.size() + block_.links.operators.size(), std::numeric_limits<int>::max()}))
-            if (!within.contains({merge.kernel, merge.into}) &&
-                solved_.may_save(structure_[merge.kernel], structure_[merge.into]))
-                pairs.emplace(merge.kernel, merge.into);
-        return static_cast<int64_t>(pairs.size());
+    struct PricedNest {
+        NumberedNest nest;
+        double seconds;  ///< with its share of barriers
+    };
+    /// What is known of the kernels of these operators.
+    struct Known {
+        std::vector<PricedNest> nests;  ///< the best ones, the fastest first
+        int64_t solved = 0;
+        double apart = 0;  ///< the least time of its operators in smaller kernels
+    };
+
+    bool is_in_budget() {
+        const bool is = out_.nests < options_.nests && solved_.priced() < options_.priced;
+        out_.is_exhausted = out_.is_exhausted && is;
+        return is;
     }
 
-    /// The operators around the slowest pair of kernels that might be merged, if they were not yet searched
-    /// together in these kernels.
-    std::optional<Operators> next_part() {
-        std::vector<std::pair<size_t, size_t>> edges;
-        for (const Merge& merge : merges(block_, structure_))
-            if ((edges.empty() || edges.back() != std::pair(merge.kernel, merge.into)) &&
-                solved_.may_save(structure_[merge.kernel], structure_[merge.into]))
-                edges.emplace_back(merge.kernel, merge.into);
-        std::vector<double> costs;
-        for (const NumberedNest& kernel : structure_) costs.push_back(solved_.seconds(kernel));
-        std::ranges::stable_sort(edges, [&](const auto& a, const auto& b) {
-            return costs[a.first] + costs[a.second] > costs[b.first] + costs[b.second];
-        });
-        for (const auto& [from, into] : edges) {
-            std::vector<size_t> kernels = {from, into};
-            while (kernels.size() < options_.part) {
-                std::optional<size_t> next;
-                for (const auto& [a, b] : edges) {
-                    const bool has_a = std::ranges::find(kernels, a) != kernels.end();
-                    const bool has_b = std::ranges::find(kernels, b) != kernels.end();
-                    if (has_a == has_b) continue;
-                    const size_t neighbour = has_a ? b : a;
-                    if (!next || costs[neighbour] > costs[*next]) next = neighbour;
+    void offer(const Region& region) {
+        places_[region] = candidates_.size();
+        candidates_.push_back({region, known_.at(region).nests.front().seconds});
+    }
+
+    /// All regions up to a size, the smaller ones first, and of these the ones that may save most.
+    void solve_regions() {
+        if (options_.nests == 0) return;
+        const size_t most = static_cast<size_t>(options_.nests) * kRegionsOfNest;
+        const std::vector<Region> all = regions(block_, order_, options_.region, most);
+        out_.is_exhausted = all.size() < most;
+        out_.regions = static_cast<int64_t>(all.size());
+        for (size_t size = 2, at = 0; size <= options_.region; ++size) {
+            std::vector<std::pair<double, const Region*>> of_size;
+            for (; at < all.size() && all[at].size() == size; ++at) {
+                const double saved = most_saved(all[at], apart(all[at]));
+                if (solved_.is_noticeable(saved)) {
+                    of_size.emplace_back(saved, &all[at]);
+                } else {
+                    ++out_.cannot_save;
                 }
-                if (!next) break;
-                kernels.push_back(*next);
             }
-            std::ranges::sort(kernels);
-            std::string key;
-            Operators part;
-            for (const size_t kernel : kernels) {
-                key += text(block_, structure_[kernel]) + "\n";
-                const std::vector<int> all = structure_[kernel].operators();
-                part.insert(all.begin(), all.end());
+            std::ranges::stable_sort(of_size, std::ranges::greater{},
+                                     &std::pair<double, const Region*>::first);
+            for (const auto& [saved, region] : of_size) {
+                if (!is_in_budget()) return;
+                solve(*region, nests_(*region), apart(*region));
             }
-            if (searched_.insert(key).second) return part;
         }
-        return std::nullopt;
+    }
+
+    /// A region is a candidate if it takes less than its operators in smaller kernels.
+    void solve(const Region& region, const std::vector<NumberedNest>& nests, double apart) {
+        Known& known = known_[region];
+        known.apart = apart;
+        for (const NumberedNest& nest : nests) {
+            ++out_.nests;
+            ++known.solved;
+            if (const std::optional<SolvedKernel>& kernel = solved_(nest))
+                known.nests.push_back({nest, kLarger * kernel->seconds + seconds_of_kernel_});
+        }
+        std::ranges::stable_sort(known.nests, {}, &PricedNest::seconds);
+        if (known.nests.size() > kKept) known.nests.erase(known.nests.begin() + kKept, known.nests.end());
+        if (!known.nests.empty() && known.nests.front().seconds < apart && !places_.contains(region))
+            offer(region);
+    }
+
+    /// The most that a kernel of these operators can save beside others that take so long.
+    double most_saved(const Region& region, double seconds) {
+        return seconds - solved_.least_seconds(region) - seconds_of_kernel_;
+    }
+
+    /// The least time of these operators in smaller candidates, of which the last one runs behind the others.
+    double apart(const Region& region) const {
+        std::map<Region, double> least = {{{}, 0}};
+        return apart(region, least, false);
+    }
+
+    double apart(const Region& region, std::map<Region, double>& least, bool may_be_whole = true) const {
+        if (const auto known = least.find(region); known != least.end()) return known->second;
+        double best = kNever;
+        for (unsigned mask = 0; mask < 1U << (region.size() - 1); ++mask) {
+            Region last = {region.back()};
+            for (size_t i = 0; i + 1 < region.size(); ++i)
+                if (mask >> i & 1U) last.push_back(region[i]);
+            std::ranges::sort(last);
+            if (last.size() == region.size() && !may_be_whole) continue;
+            const auto place = places_.find(last);
+            if (place == places_.end()) continue;
+            const Region rest = without(region, last);
+            if (order_.reaches(last, rest)) continue;
+            best = std::min(best, candidates_[place->second].seconds + apart(rest, least));
+        }
+        return least[region] = best;
+    }
+
+    void choose() {
+        Partition found =
+            least_partition(order_, candidates_, kConflicts * static_cast<int64_t>(order_.size()));
+        const bool is_optimal = found.status == SolverStatus::kOptimal;
+        out_.gap = is_optimal ? 0 : (found.seconds - found.bound) / found.seconds;
+        if (chosen_.empty() || (!found.chosen.empty() && found.seconds < seconds_of_choice_)) {
+            chosen_ = std::move(found.chosen);
+            seconds_of_choice_ = found.seconds;
+        }
+        TESSERA_CHECK(!chosen_.empty(), "operators alone are a choice");
+    }
+
+    /// Joins kernels of the choice that are too large for the regions above, and a kernel with an operator of
+    /// another one. @return true if a candidate gains
+    bool grow() {
+        const size_t before = candidates_.size();
+        std::vector<Region> kernels;
+        for (const size_t at : chosen_) kernels.push_back(candidates_[at].operators);
+        for (const Region& from : kernels)
+            for (const Region& into : kernels) {
+                grow(from, into);
+                for (const int op : into)
+                    if (into.size() > 1 && from.size() > 1) grow(from, {op});
+                for (const int op : from)
+                    if (into.size() > 1 && from.size() > 1) grow({op}, into);
+            }
+        return candidates_.size() > before;
+    }
+
+    void grow(const Region& from, const Region& into) {
+        if (!may_join(from, into)) return;
+        Region both = joined(from, into);
+        const double seconds = seconds_of(from) + seconds_of(into);
+        if (both.size() <= options_.region || !solved_.is_noticeable(most_saved(both, seconds)) ||
+            !tried_.emplace(from, into).second || !is_in_budget())
+            return;
+        const std::vector<NumberedNest> nests = nests_of_kept(from, into, block_.limits);
+        if (nests.empty()) {
+            if (!nests_of_kept(from, into, kNoLimits).empty()) too_large_.emplace(from, into);
+            return;
+        }
+        ++out_.grown;
+        solve(both, nests, seconds);
+    }
+
+    double seconds_of(const Region& candidate) const { return candidates_[places_.at(candidate)].seconds; }
+
+    bool may_join(const Region& from, const Region& into) const {
+        const auto reads = [&](int reader) {
+            return std::ranges::any_of(order_.beside(reader), [&](int op) { return contains(from, op); });
+        };
+        const auto is_alone = [&](int op) { return block_.is_alone[static_cast<size_t>(op)]; };
+        return std::ranges::any_of(into, reads) && !order_.reaches(into, from) &&
+               std::ranges::none_of(from, is_alone) && std::ranges::none_of(into, is_alone) &&
+               !order_.has_pair_apart(joined(from, into)) && order_.is_convex(joined(from, into));
+    }
+
+    std::vector<NumberedNest> nests_of_kept(const Region& from, const Region& into,
+                                            const KernelLimits& limits) const {
+        std::vector<NumberedNest> nests;
+        std::set<std::string> seen;
+        for (const PricedNest& producer : known_.at(from).nests)
+            for (const PricedNest& reader : known_.at(into).nests)
+                for (NumberedNest& nest : nests_of_two(block_, producer.nest, reader.nest, limits))
+                    if (seen.insert(text(block_, nest)).second) nests.push_back(std::move(nest));
+        return nests;
+    }
+
+    void report() {
+        for (const size_t at : chosen_) {
+            const Region& region = candidates_[at].operators;
+            const Known& known = known_.at(region);
+            const SolvedKernel& kernel = *solved_(known.nests.front().nest);
+            out_.kernels.push_back(kernel);
+            out_.seconds += kernel.cost.seconds;
+            if (region.size() == 1 || known.solved == 0) continue;
+            double next = kNever;
+            if (known.nests.size() > 1) next = known.nests[1].seconds;
+            out_.fused.push_back({.nest = text(block_, known.nests.front().nest) + bound(kernel.cost),
+                                  .seconds = known.nests.front().seconds,
+                                  .apart = known.apart,
+                                  .nests = known.solved,
+                                  .next = next});
+        }
+        out_.left_apart = std::ranges::count_if(too_large_, [&](const auto& pair) {
+            const auto is_chosen = [&](const Region& region) {
+                return std::ranges::find(chosen_, places_.at(region)) != chosen_.end();
+            };
+            return is_chosen(pair.first) && is_chosen(pair.second);
+        });
+        out_.cheapest = cheapest();
+        out_.kernels_solved = solved_.count();
+        out_.work = solved_.work();
+        out_.priced = solved_.priced();
+    }
+
+    /// The choice, and those that differ from it in one candidate or in the nest of one: what is left of
+    /// kernels that share operators with the candidate stays alone.
+    std::vector<Structure> cheapest() {
+        if (options_.kept == 0) return {};
+        std::vector<std::pair<double, Structure>> all;
+        const auto add = [&](std::vector<Region> kernels, const Region& changed, size_t nest) {
+            const std::optional<std::vector<size_t>> sorted = order_.sorted(kernels);
+            if (!sorted) return;
+            auto& [seconds, structure] = all.emplace_back();
+            for (const size_t at : *sorted) {
+                const PricedNest& each = known_.at(kernels[at]).nests[kernels[at] == changed ? nest : 0];
+                seconds += each.seconds;
+                structure.push_back(each.nest);
+            }
+        };
+        std::vector<Region> kernels;
+        for (const size_t at : chosen_) kernels.push_back(candidates_[at].operators);
+        add(kernels, {}, 0);
+        for (const Candidate& candidate : candidates_) {
+            const Region& region = candidate.operators;
+            std::vector<Region> others = {region};
+            for (const Region& kernel : kernels) {
+                const Region rest = without(kernel, region);
+                if (rest.size() == kernel.size()) {
+                    others.push_back(kernel);
+                } else {
+                    for (const int op : rest) others.push_back({op});
+                }
+            }
+            const bool is_chosen = std::ranges::find(kernels, region) != kernels.end();
+            for (size_t nest = is_chosen ? 1 : 0; nest < known_.at(region).nests.size(); ++nest)
+                add(others, region, nest);
+        }
+        std::ranges::stable_sort(all, {}, &std::pair<double, Structure>::first);
+        std::vector<Structure> cheapest;
+        for (size_t i = 0; i < std::min(options_.kept, all.size()); ++i)
+            cheapest.push_back(std::move(all[i].second));
+        return cheapest;
     }
 
     BlockContext& block_;
     const SearchOptions& options_;
+    const OperatorOrder order_;
+    RegionNests nests_;
     SolvedKernels solved_;
-    Structure structure_;
-    std::set<std::string> searched_;  ///< kernels of parts
+    const double seconds_of_kernel_;
+    std::map<Region, Known> known_;
+    std::vector<Candidate> candidates_;
+    std::map<Region, size_t> places_;  ///< among the candidates
+    std::vector<size_t> chosen_;       ///< candidates, in the order of execution
+    double seconds_of_choice_ = 0;
+    std::set<std::pair<Region, Region>> tried_;      ///< as parts of larger ones
+    std::set<std::pair<Region, Region>> too_large_;  ///< of these that the limits keep apart
     Schedule out_;
 };
 

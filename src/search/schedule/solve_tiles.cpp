@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 
 #include "search/schedule/divided_cost.h"
+#include "search/schedule/loop_orders.h"
 #include "search/schedule/tile_sizes.h"
 #include "support/hash_vector.h"
 
@@ -55,13 +57,16 @@ public:
                 least_ = kInfinite;
                 price(*best, tiled);
             } else if (const auto refusal = why_not_lowered(*best, tiled); !refusal) {
-                if (is_proved || best->has_neighbours) {
+                if (!is_proved && !best->has_neighbours) {
+                    best->has_neighbours = true;
+                    try_neighbours(best->sizes);
+                } else if (!best->is_refined) {
+                    best->is_refined = true;
+                    refine(*best);
+                } else {
                     best_ones.push_back({best->nest, best->leaves, best->cost, best->seconds, is_proved});
                     if (best_ones.size() == most) return best_ones;
                     take_out(*best);
-                } else {
-                    best->has_neighbours = true;
-                    try_neighbours(best->sizes);
                 }
             } else if (!learn_from(*best, tiled, *refusal)) {
                 ++refused;
@@ -85,6 +90,7 @@ private:
         std::vector<int64_t> sizes = {};  ///< of the variables
         size_t loops = 0;
         bool has_neighbours = false;  ///< these were tried
+        bool is_refined = false;      ///< so were multiples of its register blocks
         bool is_taken_out = false;    ///< it does not lower, or is among the best
     };
 
@@ -200,21 +206,50 @@ private:
         }
     }
 
+    /// Tries sizes around those of the choice, one at a time, that whole register blocks of its products
+    /// fill. They must save more than the error of estimates.
+    void refine(const Found& found) {
+        std::set<int64_t> blocks;
+        for (const int leaf : found.leaves)
+            if (block_.evaluator.leaf(leaf).kernel->product.n) {
+                const auto [rows, columns] = block_.evaluator.register_block(leaf);
+                blocks.insert({rows, columns});
+            }
+        const std::vector<int64_t> sizes = found.sizes;
+        for (size_t v = 0; v < variables_.size(); ++v) {
+            for (size_t i = 0; i < sizes.size(); ++i) variables_[i].loop->tile = sizes[i];
+            const std::vector<int64_t>& usual = variables_[v].sizes;
+            for (const int64_t size : sizes_in_blocks(sizes[v], blocks)) {
+                if (size >= usual.back() || std::ranges::binary_search(usual, size)) continue;
+                variables_[v].loop->tile = size;
+                const size_t before = tried_.size();
+                const double seconds = evaluate();
+                if (tried_.size() > before && kAlike * seconds >= found.seconds)
+                    take_out(*by_sizes_.at(present_sizes()));
+            }
+        }
+    }
+
     double evaluate() {
         ++work_;
-        std::vector<int64_t> sizes;
-        sizes.reserve(variables_.size());
-        for (const Variable& variable : variables_) sizes.push_back(variable.loop->tile);
+        const std::vector<int64_t> sizes = present_sizes();
         const auto known = by_sizes_.find(sizes);
         const Found* found = known == by_sizes_.end() ? tried(sizes) : known->second;
         if (!found) return kInfinite;
         return found->seconds;
     }
 
+    std::vector<int64_t> present_sizes() const {
+        std::vector<int64_t> sizes;
+        sizes.reserve(variables_.size());
+        for (const Variable& variable : variables_) sizes.push_back(variable.loop->tile);
+        return sizes;
+    }
+
     /// The nest for these sizes; null if it is illegal.
-    const Found* tried(const std::vector<int64_t>& sizes) {
+    Found* tried(const std::vector<int64_t>& sizes) {
         const TiledKernel tiled = lowering::tiled_kernel(block_.links, nest_, is_tile_);
-        const Found*& known = by_sizes_[sizes];
+        Found*& known = by_sizes_[sizes];
         if (!tiled.is_legal()) return nullptr;
         const auto [at, is_new] = tried_.try_emplace(key_of(tiled));
         known = &at->second;
@@ -284,15 +319,12 @@ private:
         return std::nullopt;
     }
 
-    const std::string& name_of(const TiledKernel& tiled, size_t at) const {
-        return block_.links.operators[static_cast<size_t>(tiled.operators[at].op)].node->name;
-    }
-
     /// Remembers the leaf that the refusal blames, whatever the others are; else the leaves that do not lower
     /// beside plain ones. @return false if all do
     bool learn_from(const Found& found, const TiledKernel& tiled, const lowering::Refusal& refusal) {
         for (size_t i = 0; refusal.is_of_all_tiles && i < found.leaves.size(); ++i) {
-            if (name_of(tiled, i) != refusal.where) continue;
+            const auto op = static_cast<size_t>(tiled.operators[i].op);
+            if (block_.links.operators[op].node->name != refusal.where) continue;
             block_.memo.refuse(kind_of(tiled, i), found.leaves[i], true);
             block_.cheapest.clear();
             return true;
@@ -326,26 +358,12 @@ private:
     std::vector<Variable> variables_;
     double least_ = kInfinite;
     std::map<std::vector<int64_t>, Found> tried_;  ///< by the tiles of loops that are kept
-    std::unordered_map<std::vector<int64_t>, const Found*, HashVector> by_sizes_;  ///< of the variables
+    std::unordered_map<std::vector<int64_t>, Found*, HashVector> by_sizes_;  ///< of the variables
 };
 
 /// True if the kernel waits for transfers: then the order of its loops matters, which decides what is reread.
 bool waits(const SolvedKernel& kernel) {
     return kernel.cost.seconds > kAlike * (kernel.cost.compute + kernel.cost.stalls);
-}
-
-/// The orders with each other loop over results outermost.
-std::vector<NumberedNest> other_orders(const BlockContext& block, const NumberedNest& kernel) {
-    const lowering::BlockLinks::Operator& root = block.links.operators[static_cast<size_t>(kernel.root())];
-    std::vector<NumberedNest> orders;
-    for (size_t loop = 1; loop < kernel.loops.size(); ++loop) {
-        if (root.is_reduction(kernel.loops[loop].iterator) || kernel.loops[loop].tile != plan::kOpenTile)
-            continue;
-        std::vector<NumberedNest::Loop>& loops = orders.emplace_back(kernel).loops;
-        const auto outermost = loops.begin() + static_cast<ptrdiff_t>(loop);
-        std::rotate(loops.begin(), outermost, outermost + 1);
-    }
-    return orders;
 }
 
 }  // namespace

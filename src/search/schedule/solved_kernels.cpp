@@ -13,7 +13,7 @@ using lowering::NumberedNest;
 /// The share of kernels before which workers meet.
 constexpr double kShareOfBarriers = 0.25;
 
-/// A merge must be able to save more than this share of the unfused time of the block.
+/// A kernel must be able to save more than this share of the unfused time of the block.
 constexpr double kNoticeable = 0.0005;
 
 }  // namespace
@@ -43,18 +43,14 @@ double SolvedKernels::seconds_of_kernel() const {
     return kShareOfBarriers * block_.evaluator.barrier_seconds();
 }
 
-bool SolvedKernels::may_save(const NumberedNest& a, const NumberedNest& b) {
+double SolvedKernels::least_seconds(const std::vector<int>& operators) const {
     std::vector<const cost::Evaluator::Least*> least;
-    for (const NumberedNest* kernel : {&a, &b})
-        for (const int op : kernel->operators()) least.push_back(&least_[static_cast<size_t>(op)]);
-    const double saved =
-        seconds(a) + seconds(b) + seconds_of_kernel() - block_.evaluator.least_seconds(least);
-    return saved > kNoticeable * unfused_seconds_;
+    for (const int op : operators) least.push_back(&least_[static_cast<size_t>(op)]);
+    return block_.evaluator.least_seconds(least);
 }
 
-bool SolvedKernels::are_all_proved() const {
-    return std::ranges::all_of(kernels_,
-                               [](const auto& kernel) { return !kernel.second || kernel.second->is_proved; });
+bool SolvedKernels::is_noticeable(double saved) const {
+    return saved > kNoticeable * unfused_seconds_;
 }
 
 /// As one that is alike was solved before, but for one that has turned out not to lower.

@@ -24,16 +24,16 @@ public:
     /// The time that every kernel adds to its own: a share of the barrier in front of it.
     double seconds_of_kernel() const;
 
-    /// True if two kernels may become noticeably faster as one, alone or with others. A kernel is never
-    /// faster than computing its operators and reading the values that no kernel makes.
-    bool may_save(const lowering::NumberedNest& a, const lowering::NumberedNest& b);
+    /// A kernel is never faster than computing its operators and reading the values that no kernel makes.
+    double least_seconds(const std::vector<int>& operators) const;
+    /// True if a kernel that saves so much is worth a search.
+    bool is_noticeable(double saved) const;
 
     // The counts of this search as if no kernel had been known before it, so that no budget depends on
     // earlier searches.
     int64_t work() const { return work_; }      ///< choices of tile sizes
     int64_t priced() const { return priced_; }  ///< operators in these choices
     int64_t count() const { return count_; }    ///< kernels, those that are alike once
-    bool are_all_proved() const;
 
 private:
     std::optional<SolvedKernel> solved_once(const lowering::NumberedNest& kernel);

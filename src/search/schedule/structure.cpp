@@ -110,6 +110,10 @@ void insert(const BlockContext& block, NumberedNest& nest, std::variant<int, Num
 
 }  // namespace
 
+NumberedNest lone_nest(const BlockContext& block, int op) {
+    return {loops_around(block, op), {op}};
+}
+
 Structure unfused(const BlockContext& block) {
     std::map<int, NumberedNest> by_root;
     std::set<int> stated;
@@ -118,7 +122,7 @@ Structure unfused(const BlockContext& block) {
         by_root.emplace(kernel.root(), kernel);
     }
     for (int op = 0; op < static_cast<int>(block.links.operators.size()); ++op)
-        if (!stated.contains(op)) by_root.emplace(op, NumberedNest{loops_around(block, op), {op}});
+        if (!stated.contains(op)) by_root.emplace(op, lone_nest(block, op));
     Structure structure;
     for (auto& [root, kernel] : by_root) structure.push_back(std::move(kernel));
     return structure;

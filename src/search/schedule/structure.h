@@ -10,6 +10,8 @@ namespace tessera::schedule {
 /// Kernels of a block, in the order of execution, without tile sizes: a tile graph (paper 000, 3.2.1).
 using Structure = std::vector<lowering::NumberedNest>;
 
+/// The kernel of one operator, with every loop that may stand around it.
+lowering::NumberedNest lone_nest(const BlockContext& block, int op);
 /// One kernel for each operator that no stated kernel has, and these. Their roots are in the block's order.
 Structure unfused(const BlockContext& block);
 

@@ -87,10 +87,10 @@ TEST(ScheduleSearch, IsTheSameEveryTime) {
     EXPECT_EQ(print(search(Searched(kRows).context(), {})), print(search(Searched(kRows).context(), {})));
 }
 
-TEST(ScheduleSearch, ABudgetOfOneStructureLeavesEverythingUnfused) {
+TEST(ScheduleSearch, ABudgetOfNoNestsLeavesEverythingUnfused) {
     Searched block(kRows);
     SearchOptions options;
-    options.states = 1;
+    options.nests = 0;
     const Schedule found = search(block.context(), options);
     EXPECT_EQ(found.kernels.size(), 4U);
     EXPECT_EQ(found.seconds, found.unfused_seconds);
