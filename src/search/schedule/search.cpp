@@ -188,6 +188,7 @@ private:
         for (const size_t at : chosen_) kernels.push_back(candidates_[at].operators);
         for (const Region& from : kernels)
             for (const Region& into : kernels) {
+                if (from == into) continue;
                 grow(from, into);
                 for (const int op : into)
                     if (into.size() > 1 && from.size() > 1) grow(from, {op});

@@ -83,6 +83,37 @@ TEST(ScheduleSearch, FindsStreamingAttention) {
         << "a tile of the positions at a time: " << kernels;
 }
 
+/// Kernels of more operators than the regions that are all looked at grow from the choice.
+TEST(ScheduleSearch, GrowsLargerKernelsThatComputeEachOperatorOnce) {
+    constexpr int kMaps = 12;
+    std::string values, nodes, last = "x";
+    for (int i = 0; i < kMaps; ++i) {
+        const std::string name = fmt::format("v{}", i);
+        values += fmt::format("value {}: f32[1024, 4096]\n", name);
+        nodes += fmt::format(
+            "  node {0}({1}) -> {0}\n    op map(m: 1024, n: 4096)\n    in X f32[m, n]\n"
+            "    out Y f32[m, n] = X * 2 + {2}\n",
+            name, last, i);
+        last = name;
+    }
+    Searched block(
+        fmt::format("graph \"chain\"\nsymbol T in 1..4\npoint prompt weight 1: T = 4\n"
+                    "input x: f32[1024, 4096]\n{}\nblock main\n{}\noutput {}\n",
+                    values, nodes, last));
+    const Schedule found = search(block.context(), {});
+    EXPECT_EQ(found.kernels.size(), 1U) << print(found);
+    EXPECT_GT(found.grown, 0);
+    std::set<int> computed;
+    size_t operators = 0;
+    for (const SolvedKernel& kernel : found.kernels)
+        for (const int op : kernel.nest.operators()) {
+            computed.insert(op);
+            ++operators;
+        }
+    EXPECT_EQ(operators, static_cast<size_t>(kMaps));
+    EXPECT_EQ(computed.size(), static_cast<size_t>(kMaps));
+}
+
 TEST(ScheduleSearch, IsTheSameEveryTime) {
     EXPECT_EQ(print(search(Searched(kRows).context(), {})), print(search(Searched(kRows).context(), {})));
 }
