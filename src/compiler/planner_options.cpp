@@ -1,6 +1,7 @@
 #include "compiler/planner_options.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "lowering/plan/constants.h"
 #include "support/limits.h"
@@ -9,7 +10,10 @@ namespace tessera::compiler {
 namespace {
 
 /// Enough to find what must not be left apart, as scores of attention and their sums.
-constexpr int64_t kFewStructures = 60;
+constexpr int64_t kFewNests = 60;
+
+/// The number of regions, and of nests of each, grows with every operator about twofold.
+constexpr size_t kLargestRegion = 8;
 
 /// Kernels that are so many times larger are as large as any block.
 constexpr int64_t kMostTimesLarger = 10'000;
@@ -33,10 +37,13 @@ PlanningStart planning_start(const Graph& graph, const machine::Machine& machine
                              std::optional<int64_t> workers, int64_t effort) {
     PlanningStart start{.options = planner_options(machine, workers), .initial = {}};
     start.initial = planner::initial_plan(graph, start.options);
-    start.options.structures = effort > 0 ? effort * start.options.structures : kFewStructures;
+    start.options.nests = effort > 0 ? effort * start.options.nests : kFewNests;
     const auto times = static_cast<int>(std::clamp<int64_t>(effort, 1, kMostTimesLarger));
     start.options.limits.operators *= static_cast<size_t>(times);
     start.options.limits.braces *= times;
+    start.options.region =
+        std::min(start.options.region + static_cast<size_t>(std::bit_width(static_cast<uint64_t>(times)) - 1),
+                 kLargestRegion);
     start.options.constant_bytes = plan::constant_section(graph, start.initial).bytes;
     return start;
 }

@@ -153,11 +153,17 @@ private:
             {};  ///< iterators of packed axes, with the lanes of each
         /// The iterators of its axes, outermost first, if it is row-major and each axis is one of them.
         std::vector<int> axes = {};
+        /// The iterators of its innermost axes, the last one first, up to an axis that is none; of the access
+        /// that has most of them.
+        std::vector<int> innermost = {};
 
         /// Bytes of the largest access, with these extents of the iterators.
         double bytes(std::span<const int64_t> extents) const;
         /// How often its lines are read in tiles of these extents, which are perhaps less than the lanes.
         double lines_read(std::span<const int64_t> extents) const;
+        /// Bytes that lie side by side of what these extents touch; infinite if all may.
+        /// @param whole extents of the tensor
+        double run_bytes(std::span<const int64_t> extents, std::span<const int64_t> whole) const;
     };
     struct AtPoint {
         std::vector<int64_t> extents;

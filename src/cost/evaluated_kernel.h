@@ -112,6 +112,9 @@ private:
     /// True if each trip of the loop folds a part of the operator's reduction.
     bool folds(const lowering::TiledOperator& tiled, int loop) const;
 
+    /// The share of its transfers that a tensor waits for, because its elements lie side by side only in
+    /// runs.
+    double waits_for_runs(const Tensor& tensor, Extents extents, Extents whole) const;
     /// Adds what the operator moves to the levels. @return the farthest level that it reads from
     size_t transfer(const lowering::TiledOperator& tiled, const NumberedLeaf& numbered,
                     const Definition& definition, double stall, const std::vector<bool>& is_tile,

@@ -10,6 +10,22 @@
 namespace tessera::cost {
 namespace {
 
+/// See Evaluator::Tensor::innermost.
+std::vector<int> innermost_of(const Definition& definition, int tensor, const Layout& layout) {
+    std::vector<int> most;
+    if (!layout.is_row_major()) return most;
+    for (const std::vector<ExprPtr>& access : accesses(definition, tensor)) {
+        std::vector<int> iterators;
+        for (auto axis = access.rbegin(); axis != access.rend(); ++axis) {
+            const auto* x = std::get_if<IteratorRef>(&(*axis)->node);
+            if (!x) break;
+            iterators.push_back(x->index);
+        }
+        if (iterators.size() > most.size()) most = std::move(iterators);
+    }
+    return most;
+}
+
 /// See Evaluator::Tensor::axes.
 std::vector<int> axes_of(const Definition& definition, int tensor, const Layout& layout) {
     const auto all = accesses(definition, tensor);
@@ -70,6 +86,7 @@ Evaluator::Evaluator(const lowering::LoweringInput& input, const lowering::Block
                         tensor.lanes.emplace_back(x->index, factor);
             }
             tensor.axes = axes_of(definition, t, op.layouts[static_cast<size_t>(t)]);
+            tensor.innermost = innermost_of(definition, t, op.layouts[static_cast<size_t>(t)]);
             if (const auto made = producers.find(base); made != producers.end())
                 tensor.producer = made->second;
             op.tensors.push_back(std::move(tensor));
@@ -112,6 +129,16 @@ double Evaluator::Tensor::lines_read(std::span<const int64_t> extents) const {
         times = std::max(times, static_cast<double>(factor) / extent);
     }
     return times;
+}
+
+double Evaluator::Tensor::run_bytes(std::span<const int64_t> extents, std::span<const int64_t> whole) const {
+    double run = bytes_each;
+    for (const int x : innermost) {
+        const auto at = static_cast<size_t>(x);
+        run *= static_cast<double>(extents[at]);
+        if (extents[at] < whole[at]) return run;
+    }
+    return std::numeric_limits<double>::infinity();
 }
 
 int Evaluator::number_of(int op, const plan::Leaf& leaf) {

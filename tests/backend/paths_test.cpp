@@ -49,7 +49,7 @@ const planner::PlannerOptions kOptions = testing::on_usual_machine(
      .lanes = kLanes,
      .vector_registers = 16,
      .units = {tile_unit({.m = 4, .n = kLanes, .k = 8}), byte_tile_unit({.m = 4, .n = kLanes, .k = 16})},
-     .structures = 0});
+     .nests = 0});
 
 const Node& node_of(const Graph& graph, const plan::Leaf& leaf) {
     for (const Block& block : graph.blocks)

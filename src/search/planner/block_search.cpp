@@ -18,12 +18,12 @@ namespace {
 
 using lowering::NumberedNest;
 
-/// Operators of a block that is searched with the usual number of structures.
+/// Operators of a block that is searched with the usual number of nests.
 constexpr int64_t kSmall = 50;
 
-/// Operators that may be priced for each structure, about what those of models take, and for a search of few
-/// structures. Large kernels take more.
-constexpr int64_t kPricedOfStructure = 1000;
+/// Operators that may be priced for each nest, about what those of models take, and for a search of few
+/// nests. Large kernels take more.
+constexpr int64_t kPricedOfNest = 1000;
 constexpr int64_t kLeastPriced = 500'000;
 
 /// The specialisation with every result of an operator at a place of its own: which of them take over others
@@ -103,8 +103,9 @@ public:
     BlockSchedule run() {
         schedule::SearchOptions search;
         const auto operators = static_cast<int64_t>(links_.operators.size());
-        search.nests = options_.structures * std::max<int64_t>(1, (operators + kSmall - 1) / kSmall);
-        search.priced = std::max(options_.structures * kPricedOfStructure, kLeastPriced);
+        search.nests = options_.nests * std::max<int64_t>(1, (operators + kSmall - 1) / kSmall);
+        search.priced = std::max(options_.nests * kPricedOfNest, kLeastPriced);
+        search.region = options_.region;
         search.kept = options_.alternatives;
         BlockSchedule found;
         found.refusal = refusal_;

@@ -41,7 +41,7 @@ bool multiplies_weights(const Graph& graph, const Node& node) {
     });
 }
 
-/// Divides the structures of a search before layouts are known: it finds only what is fused for sure.
+/// Divides the nests of a search before layouts are known: it finds only what is fused for sure.
 constexpr int64_t kLessForLayouts = 20;
 
 /// A specialisation with its kernels, and what the search of each block found.
@@ -344,7 +344,7 @@ std::vector<StatedVerdict> price_stated(const Graph& graph, const plan::Plan& pl
 std::set<const Node*> fused_operators(const Graph& graph, const plan::Plan& plan,
                                       const PlannerOptions& options) {
     PlannerOptions less = options;
-    less.structures /= kLessForLayouts;
+    less.nests /= kLessForLayouts;
     std::set<const Node*> fused;
     const auto all = of_specialisations(graph, plan, less,
                                         [](SpecialisationPlanner& planner) { return planner.groups(); });

@@ -53,9 +53,10 @@ struct PlannerOptions {
     /// Size of all constants in all repetitions. For costs, they lie in the innermost level that holds them
     /// from one step to the next.
     int64_t constant_bytes = std::numeric_limits<int64_t>::max();
-    /// Structures that the schedule search evaluates for a block of up to fifty operators, for each
-    /// specialisation; twice as many for one of up to a hundred, and so on.
-    int64_t structures = 2000;
+    /// Nests of several operators that the search for kernels solves for a block of up to fifty operators,
+    /// for each specialisation; twice as many for one of up to a hundred, and so on.
+    int64_t nests = 2000;
+    size_t region = 4;                            ///< operators of the regions that it all looks at
     schedule::KernelLimits limits = {};           ///< of the kernels that the search makes
     size_t alternatives = 0;                      ///< the best ones that `alternatives` gives
     size_t samples = 0;                           ///< that it draws over the whole space
@@ -63,7 +64,7 @@ struct PlannerOptions {
     std::vector<plan::StatedKernel> stated = {};  ///< kept as they are; the others are searched around them
     /// Told what the search of each block found, with its specialisation and name; may be empty.
     std::function<void(const std::string&, const std::string&, const schedule::Schedule&)> on_schedule = {};
-    /// Kernels that were solved, by specialisation. Searches whose options differ in `structures`,
+    /// Kernels that were solved, by specialisation. Searches whose options differ in `nests`, `region`,
     /// `alternatives`, `samples` and `stated` alone may share them: the price of the plan stays, but another
     /// of equal plans may be found. Null: a search of its own.
     std::shared_ptr<std::map<std::string, schedule::KnownKernels>> known = {};

@@ -26,8 +26,8 @@ const Block& block(const Graph& graph, const std::string& name) {
 
 TEST(LoneKernels, CopyWhatTheyReadAndWhatOthersReadOfThem) {
     const Graph graph = testing::rows_graph();
-    const plan::Plan plan = planner::default_plan(
-        graph, testing::on_usual_machine({.machine = "test", .lanes = 8, .structures = 1}));
+    const plan::Plan plan =
+        planner::default_plan(graph, testing::on_usual_machine({.machine = "test", .lanes = 8, .nests = 1}));
     const LoneKernel lone = lone_kernel(graph, plan, plan.specialisations.front(), {"normed", "doubled"});
     EXPECT_THAT(names(block(lone.graph, "before")), ElementsAre("copy_r"));
     EXPECT_THAT(names(block(lone.graph, kLoneBlock)), ElementsAre("normed", "doubled"));
@@ -41,7 +41,7 @@ TEST(LoneKernels, CopyWhatTheyReadAndWhatOthersReadOfThem) {
 TEST(LoneKernels, ArePlannedAsThePartOfTheWholeThatTheyAre) {
     const Graph graph = testing::rows_graph();
     const planner::PlannerOptions options =
-        testing::on_usual_machine({.machine = "test", .lanes = 8, .structures = 1});
+        testing::on_usual_machine({.machine = "test", .lanes = 8, .nests = 1});
     const plan::Plan plan = planner::default_plan(graph, options);
     const LoneKernel lone =
         lone_kernel(graph, plan, plan.specialisations.front(), {"r", "normed", "doubled", "y"});
@@ -79,8 +79,8 @@ output y
 )",
                                     "states");
     verify(graph, "states");
-    const plan::Plan plan = planner::default_plan(
-        graph, testing::on_usual_machine({.machine = "test", .lanes = 8, .structures = 1}));
+    const plan::Plan plan =
+        planner::default_plan(graph, testing::on_usual_machine({.machine = "test", .lanes = 8, .nests = 1}));
     const LoneKernel lone = lone_kernel(graph, plan, plan.specialisations.front(), {"write", "read"});
     ASSERT_EQ(block(lone.graph, kLoneBlock).states.size(), 1U);
     EXPECT_THAT(names(block(lone.graph, "behind")), ElementsAre("copy_taken_y"));

@@ -37,8 +37,8 @@ protected:
     const TemporaryFolder cache_;
     const machine::Machine machine_ = machine::probe_host();
     const Graph graph_ = testing::rows_graph();
-    const plan::Plan plan_ = planner::default_plan(
-        graph_, testing::on_usual_machine({.machine = machine_.name, .structures = 100}));
+    const plan::Plan plan_ =
+        planner::default_plan(graph_, testing::on_usual_machine({.machine = machine_.name, .nests = 100}));
     int kernels_ = 0;
 };
 

@@ -108,7 +108,7 @@ output y
 TEST(DivideWork, WhatAllComputeForATokenIsSharedForAPrompt) {
     const Graph graph = rows("scale");
     const plan::Plan plan = default_plan(
-        graph, testing::on_usual_machine({.machine = "test", .lanes = 8, .workers = 2, .structures = 0}));
+        graph, testing::on_usual_machine({.machine = "test", .lanes = 8, .workers = 2, .nests = 0}));
     const auto& decode = plan.specialisations.at(0).kernels;
     const auto& prefill = plan.specialisations.at(1).kernels;
     ASSERT_EQ(decode.size(), 2);
@@ -123,7 +123,7 @@ TEST(DivideWork, WhatAllComputeForATokenIsSharedForAPrompt) {
 /// Each worker would compute the rows of one token for itself; but ranks exchange one copy of them.
 TEST(DivideWork, WhatRanksExchangeHasNoCopies) {
     const PlannerOptions options =
-        testing::on_usual_machine({.machine = "test", .lanes = 8, .workers = 2, .structures = 0});
+        testing::on_usual_machine({.machine = "test", .lanes = 8, .workers = 2, .nests = 0});
     EXPECT_TRUE(default_plan(rows("scale"), options).specialisations.at(0).tensors.at("scaled").each_worker);
     const plan::Plan plan = default_plan(rows("place_between_ranks_0_256"), options);
     const plan::SpecialisationPlan& decode = plan.specialisations.at(0);

@@ -118,7 +118,7 @@ TEST(Growth, WhatLimitsLeaveApartIsCounted) {
     EXPECT_GT(work_of(text, options).left_apart, 0);
     options.limits = {.operators = kMany, .braces = kMany};
     EXPECT_EQ(work_of(text, options).left_apart, 0);
-    options.structures = 10;
+    options.nests = 10;
     EXPECT_FALSE(work_of(text, options).is_exhausted);
 }
 

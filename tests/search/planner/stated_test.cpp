@@ -24,7 +24,7 @@ std::vector<plan::StatedKernel> stated_in(const std::string& toml) {
 
 /// The nests of the plan around these kernels.
 std::vector<std::string> planned(const std::string& toml, const Graph& graph = testing::rows_graph()) {
-    PlannerOptions options = testing::on_usual_machine({.machine = "test", .lanes = 8, .structures = 1});
+    PlannerOptions options = testing::on_usual_machine({.machine = "test", .lanes = 8, .nests = 1});
     options.stated = stated_in(toml);
     const plan::Plan initial = initial_plan(graph, options);
     check_stated(graph, initial, options.stated);
@@ -158,15 +158,14 @@ TEST(StatedKernels, AreRefusedWithPositionAndReason) {
 }
 
 std::vector<StatedVerdict> priced_alone(const std::string& toml, const Graph& graph = testing::rows_graph()) {
-    const PlannerOptions options =
-        testing::on_usual_machine({.machine = "test", .lanes = 8, .structures = 1});
+    const PlannerOptions options = testing::on_usual_machine({.machine = "test", .lanes = 8, .nests = 1});
     return price_stated(graph, initial_plan(graph, options), stated_in(toml), options);
 }
 
 TEST(StatedPrices, AreThoseThatPlanningCounts) {
     const Graph graph = testing::rows_graph();
     const std::string toml = kernel("t:4 { r; normed; doubled; y }");
-    PlannerOptions options = testing::on_usual_machine({.machine = "test", .lanes = 8, .structures = 1});
+    PlannerOptions options = testing::on_usual_machine({.machine = "test", .lanes = 8, .nests = 1});
     options.stated = stated_in(toml);
     double seconds = 0;
     options.on_schedule = [&](const std::string&, const std::string&, const schedule::Schedule& schedule) {

@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const PlannerOptions kOptions = testing::on_usual_machine({.machine = "test", .lanes = 8, .structures = 1});
+const PlannerOptions kOptions = testing::on_usual_machine({.machine = "test", .lanes = 8, .nests = 1});
 
 class TuningLogs : public ::testing::Test {
 protected:
