@@ -12,6 +12,8 @@ namespace {
 constexpr const char* kRounded = "rounded";
 constexpr const char* kCap = "cap";
 constexpr const char* kWindow = "window";
+constexpr const char* kAhead = "ahead";
+constexpr const char* kChunk = "chunk";
 constexpr const char* kCache = "cache";
 constexpr const char* kQ8 = "q8_0";
 constexpr const char* kSlopes = "slopes";
@@ -32,10 +34,13 @@ AttentionForm form_of(const Node& node) {
     AttentionForm form{.scale = real_attribute(node, "scale"), .rounded = rounded_type(node)};
     if (attributes.contains(kCap)) form.cap = real_attribute(node, kCap);
     if (attributes.contains(kWindow)) form.window = integer_attribute(node, kWindow);
+    if (attributes.contains(kAhead)) form.ahead = integer_attribute(node, kAhead);
+    if (attributes.contains(kChunk)) form.chunk = integer_attribute(node, kChunk);
     form.has_slopes = attributes.contains(kSlopes);
     form.has_sinks = attributes.contains(kSinks);
     if (!(form.cap >= 0)) throw Error(std::string(kAttention), node.name, "the cap is negative");
-    if (form.window < 0) throw Error(std::string(kAttention), node.name, "the window is negative");
+    if (form.window < 0 || form.ahead < kWhole || form.chunk < 0)
+        throw Error(std::string(kAttention), node.name, "the window is negative");
     if (attributes.contains(kCache)) {
         if (text_attribute(node, kCache) != kQ8)
             throw Error(std::string(kAttention), node.name,
@@ -47,8 +52,13 @@ AttentionForm form_of(const Node& node) {
 
 /// The predicate for the cached tokens that a token sees.
 std::string visible(const AttentionForm& form) {
-    return "i < length[b] and s <= start[b] + i" +
-           (form.window == 0 ? "" : fmt::format(" and s > start[b] + i - {}", form.window));
+    std::string all = "i < length[b]";
+    if (form.ahead != 0) all += " and s < start[b] + length[b]";
+    if (form.ahead == 0) all += " and s <= start[b] + i";
+    if (form.ahead > 0) all += fmt::format(" and s <= start[b] + i + {}", form.ahead);
+    if (form.window != 0) all += fmt::format(" and s > start[b] + i - {}", form.window);
+    if (form.chunk != 0) all += fmt::format(" and s div {0} == (start[b] + i) div {0}", form.chunk);
+    return all;
 }
 
 /// The scores as an expression of the sums of products.
@@ -66,8 +76,9 @@ DefinitionPtr define_with(Symbols symbols, const AttentionShape& shape, fmt::str
     const std::string page = fmt::format("page i32[b, s div {}] of [{}, {}]", kPageSlots,
                                          text(shape.sequences), shape.table_width);
     const std::string slot = fmt::format("page[b, s div {0}], s mod {0}, g", kPageSlots);
-    const std::string all =
-        fmt::format("of [{}, {}, {}, {}]", text(shape.pages), kPageSlots, shape.cache_heads, shape.width);
+    const auto cache_of = [&](int64_t width) {
+        return fmt::format("of [{}, {}, {}, {}]", text(shape.pages), kPageSlots, shape.cache_heads, width);
+    };
     const bool is_read = form.has_scales;
     return define(
         symbols,
@@ -78,9 +89,12 @@ DefinitionPtr define_with(Symbols symbols, const AttentionShape& shape, fmt::str
             fmt::arg("cache_heads", shape.cache_heads), fmt::arg("group", shape.heads / shape.cache_heads),
             fmt::arg("width", shape.width), fmt::arg("type", name(is_read ? form.rounded : type)),
             fmt::arg("page", page), fmt::arg("slot", slot), fmt::arg("and_page", is_read ? "" : ", " + page),
-            fmt::arg("place", is_read ? "b, g, s" : slot), fmt::arg("of_all", is_read ? "" : " " + all),
-            fmt::arg("all", all), fmt::arg("rounded", name(form.rounded)), fmt::arg("score", score),
-            fmt::arg("where", where), fmt::arg("all_weights", form.has_sinks ? "(L + exp(sinks - M))" : "L"),
+            fmt::arg("place", is_read ? "b, g, s" : slot),
+            fmt::arg("of_keys", is_read ? "" : " " + cache_of(shape.width)),
+            fmt::arg("of_values", is_read ? "" : " " + cache_of(shape.value_width)),
+            fmt::arg("value_width", shape.value_width), fmt::arg("rounded", name(form.rounded)),
+            fmt::arg("score", score), fmt::arg("where", where),
+            fmt::arg("all_weights", form.has_sinks ? "(L + exp(sinks - M))" : "L"),
             fmt::arg("sinks", form.has_sinks
                                   ? fmt::format("in  M f32[b, g, r, i]\nin  sinks f32[g * {} + r] of [{}]\n",
                                                 shape.heads / shape.cache_heads, shape.heads)
@@ -101,6 +115,8 @@ Composite attention(const AttentionForm& form, const AttentionSymbols& symbols) 
     if (form.rounded != ElementType::kF32) composite.attributes[kRounded] = std::string(name(form.rounded));
     if (form.cap != 0) composite.attributes[kCap] = form.cap;
     if (form.window != 0) composite.attributes[kWindow] = form.window;
+    if (form.ahead != 0) composite.attributes[kAhead] = form.ahead;
+    if (form.chunk != 0) composite.attributes[kChunk] = form.chunk;
     if (form.has_scales) composite.attributes[kCache] = std::string(kQ8);
     if (form.has_slopes) composite.attributes[kSlopes] = int64_t{1};
     if (form.has_sinks) composite.attributes[kSinks] = int64_t{1};
@@ -124,17 +140,19 @@ where i < length[b]
         result);
 }
 
-DefinitionPtr read_cache(Symbols symbols, const AttentionShape& shape, const AttentionForm& form) {
+DefinitionPtr read_cache(Symbols symbols, const AttentionShape& shape, int64_t width,
+                         const AttentionForm& form) {
     return define_with(
         symbols, shape,
-        fmt::format(R"(op read_cache(b: {{sequences}}, g: {{cache_heads}}, s: {{cached}}, e: {{width}})
+        fmt::format(R"(op read_cache(b: {{sequences}}, g: {{cache_heads}}, s: {{cached}}, e: {width})
 index {{page}}
-in  q i8[{{slot}}, e] {{all}}
+in  q i8[{{slot}}, e] of [{pages}, {slots}, {{cache_heads}}, {width}]
 in  d f16[{{slot}}, e div {block}] of [{pages}, {slots}, {{cache_heads}}, {blocks}]
 out C {{rounded}}[b, g, s, e] = q * d
 )",
                     fmt::arg("block", kInt8Blocks.block), fmt::arg("pages", text(shape.pages)),
-                    fmt::arg("slots", kPageSlots), fmt::arg("blocks", shape.width / kInt8Blocks.block)),
+                    fmt::arg("slots", kPageSlots), fmt::arg("width", width),
+                    fmt::arg("blocks", width / kInt8Blocks.block)),
         form.rounded, form);
 }
 
@@ -145,7 +163,7 @@ DefinitionPtr scores_batch(Symbols symbols, const AttentionShape& shape, Element
         R"(op scores_batch(b: {sequences}, g: {cache_heads}, r: {group}, i: {segment}, s: {cached}, e*: {width})
 index length i32[b], start i32[b]{and_page}
 in  G {rounded}[b, g, r, i, e]
-in  K {type}[{place}, e]{of_all}
+in  K {type}[{place}, e]{of_keys}
 {slopes}out scores f32[b, g, r, i, s] = {score}
 where {where}
 )",
@@ -156,10 +174,10 @@ DefinitionPtr attend_batch(Symbols symbols, const AttentionShape& shape, Element
                            const AttentionForm& form) {
     return define_with(
         symbols, shape,
-        R"(op attend_batch(b: {sequences}, g: {cache_heads}, r: {group}, i: {segment}, d: {width}, s*: {cached})
+        R"(op attend_batch(b: {sequences}, g: {cache_heads}, r: {group}, i: {segment}, d: {value_width}, s*: {cached})
 index length i32[b], start i32[b]{and_page}
 in  scores f32[b, g, r, i, s]
-in  V {type}[{place}, d]{of_all}
+in  V {type}[{place}, d]{of_values}
 out M f32[b, g, r, i], L f32[b, g, r, i], A f32[b, g, r, i, d] = softmax_sum(scores, V)
 where {where}
 weights {rounded}
@@ -171,11 +189,11 @@ DefinitionPtr scatter_sequences(Symbols symbols, const AttentionShape& shape, El
                                 bool has_sinks) {
     return define_with(
         symbols, shape,
-        R"(op scatter_sequences(b: {sequences}, g: {cache_heads}, r: {group}, i: {segment}, d: {width})
+        R"(op scatter_sequences(b: {sequences}, g: {cache_heads}, r: {group}, i: {segment}, d: {value_width})
 index first i32[b], length i32[b]
 in  A f32[b, g, r, i, d]
 in  L f32[b, g, r, i]
-{sinks}out Y {type}[first[b] + i, g * {group} + r, d] of [{rows}, {heads}, {width}] = A / {all_weights}
+{sinks}out Y {type}[first[b] + i, g * {group} + r, d] of [{rows}, {heads}, {value_width}] = A / {all_weights}
 where i < length[b]
 )",
         result, {.has_sinks = has_sinks});
@@ -199,7 +217,8 @@ void decompose_attention(BlockBuilder& block, const Node& node) {
                                .table_width = constant(table[1], "width of the page table"),
                                .heads = constant(q[1], "number of heads"),
                                .cache_heads = constant(k.shape[2], "number of cache heads"),
-                               .width = constant(q[2], "width of a head")};
+                               .width = constant(q[2], "width of a head"),
+                               .value_width = constant(v.shape[3], "width of a head of values")};
     if (shape.heads % shape.cache_heads != 0)
         throw Error(
             std::string(kAttention), node.name,
@@ -212,10 +231,11 @@ void decompose_attention(BlockBuilder& block, const Node& node) {
     if (form.has_scales) {
         (void)operand_type(graph, node, 1 + kScales, 4);
         (void)operand_type(graph, node, 2 + kScales, 4);
-        if (shape.width % kInt8Blocks.block != 0)
-            throw Error(std::string(kAttention), node.name,
-                        fmt::format("heads of {} are no multiple of the {} of a block", shape.width,
-                                    kInt8Blocks.block));
+        for (const int64_t width : {shape.width, shape.value_width})
+            if (width % kInt8Blocks.block != 0)
+                throw Error(std::string(kAttention), node.name,
+                            fmt::format("heads of {} are no multiple of the {} of a block", width,
+                                        kInt8Blocks.block));
     }
     const ValueId gathered =
         block.add(node.name + "_gather", gather_sequences(graph.symbols, shape, form.rounded),
@@ -223,8 +243,9 @@ void decompose_attention(BlockBuilder& block, const Node& node) {
     // Operands of the readers of keys or values: the cache by its pages, or what was read from it.
     const auto reading = [&](const char* read, size_t operand, ValueId other) -> std::vector<ValueId> {
         if (!form.has_scales) return {length, start, page, other, node.operands[operand]};
+        const int64_t width = operand == 1 ? shape.width : shape.value_width;
         const ValueId numbers =
-            block.add(fmt::format("{}_{}", node.name, read), read_cache(graph.symbols, shape, form),
+            block.add(fmt::format("{}_{}", node.name, read), read_cache(graph.symbols, shape, width, form),
                       {page, node.operands[operand], node.operands[operand + kScales]});
         return {length, start, other, numbers};
     };

@@ -20,6 +20,9 @@ struct AttentionSymbols {
     std::string cached = "S";   ///< of the longest sequence, new tokens included
 };
 
+/// Of `ahead`: a text is one step, whose tokens see one another, as in an encoder.
+inline constexpr int64_t kWhole = -1;
+
 /// The tokens that a token sees, and the computation of the scores.
 struct AttentionForm {
     double scale = 1;
@@ -28,6 +31,8 @@ struct AttentionForm {
     ElementType rounded = ElementType::kF32;
     double cap = 0;  ///< scores become cap tanh(score / cap); 0: they stay. Source: Gemma 2, 2024, section 2
     int64_t window = 0;  ///< a token sees so many tokens, itself included; 0: all before it
+    int64_t ahead = 0;   ///< and so many behind it, as far as this step has them; `kWhole`: all of these
+    int64_t chunk = 0;   ///< and only those of its own so many places; 0: all
     /// The cache holds bytes in blocks of 32 along a head, with a scale each, as in Q8_0.
     bool has_scales = false;
     /// A score gains slope[h] (s - its own token's place): a penalty of the distance. Source: Press et al.,
@@ -39,10 +44,11 @@ struct AttentionForm {
 };
 
 /// The composite: softmax(scale Q K^T) V. Operands, in this order: Q f32[rows, heads, width], K and V of the
-/// cache [pages, 16, cache heads, width], first, length, start i32[sequences], page i32[sequences, pages of
-/// the longest context]; and with scales those of K and V, f16[pages, 16, cache heads, width / 32]: then all
-/// of `page` names pages, also where a sequence has none; then slopes and sinks, f32[heads], if there are
-/// any. Result: [rows, heads, width] of a float type; rows that belong to no sequence are 0.
+/// cache [pages, 16, cache heads, width], where the heads of V may have a width of their own, first, length,
+/// start i32[sequences], page i32[sequences, pages of the longest context]; and with scales those of K and V,
+/// f16[pages, 16, cache heads, width / 32]: then all of `page` names pages, also where a sequence has none;
+/// then slopes and sinks, f32[heads], if there are any. Result: [rows, heads, width of V] of a float type;
+/// rows that belong to no sequence are 0.
 Composite attention(const AttentionForm& form, const AttentionSymbols& symbols = {});
 
 /// `rounded` where the policy allows it: bf16 of a cache of bf16, which units multiply in pairs, and of bytes
@@ -54,6 +60,7 @@ struct AttentionShape {
     Dim rows, sequences, segment, cached, pages;
     int64_t table_width;  ///< second extent of `page`
     int64_t heads, cache_heads, width;
+    int64_t value_width;
 };
 
 /// G[b, g, r, i, e] = Q[first[b] + i, g * group + r, e]: one sequence after the other, so that packs and
@@ -64,7 +71,8 @@ DefinitionPtr gather_sequences(Symbols symbols, const AttentionShape& shape,
 /// With scales: C[b, g, s, e] = q[page[b, s div 16], s mod 16, g, e] d[.., e div 32]. Operands: page, q, d.
 /// Result: [sequences, cache heads, cached, width] of type `rounded`, which scores and sums read in place of
 /// the cache. It holds every slot of the named pages, seen or not: testing that took longer.
-DefinitionPtr read_cache(Symbols symbols, const AttentionShape& shape, const AttentionForm& form);
+DefinitionPtr read_cache(Symbols symbols, const AttentionShape& shape, int64_t width,
+                         const AttentionForm& form);
 /// scale sum over e of G[b, g, r, i, e] K[page[b, s div 16], s mod 16, g, e], below the cap, and with slopes
 /// less by the distance. Operands: length, start, page, G of type `rounded`, K, slopes. Result:
 /// f32[sequences, cache heads, group, segment, cached].
