@@ -86,6 +86,21 @@ in  X f32[{own}k]
                                        fmt::arg("weight", w.operands), fmt::arg("value", w.value)));
 }
 
+DefinitionPtr matmul_of_each(Symbols symbols, const ExpertShape& shape, int64_t outputs, int64_t inputs,
+                             WeightFormat weight, bool has_own_inputs) {
+    const WeightText w =
+        weight_text(weight, "W", fmt::format("j * {} + n", outputs), "k", inputs, shape.chosen * outputs);
+    return define(symbols,
+                  fmt::format(R"(op matmul_of_each(t: {rows}, j: {chosen}, n: {outputs}, k*: {inputs})
+in  X f32[{own}k]
+{weight}out Y f32[t, j, n] = sum(X * {value})
+)",
+                              fmt::arg("rows", text(shape.rows)), fmt::arg("chosen", shape.chosen),
+                              fmt::arg("outputs", outputs), fmt::arg("inputs", inputs),
+                              fmt::arg("own", has_own_inputs ? "t, j, " : "t, "),
+                              fmt::arg("weight", w.operands), fmt::arg("value", w.value)));
+}
+
 DefinitionPtr expert_gated(ActivationFunction f, Symbols symbols, const ExpertShape& shape, int64_t width) {
     return define(symbols, fmt::format(R"(op expert_gated(t: {}, j: {}, n: {})
 in  G f32[t, j, n]
