@@ -7,6 +7,7 @@
 
 #include "import/alibi.h"
 #include "import/model_spec.h"
+#include "import/rope_bases.h"
 #include "support/error.h"
 
 namespace tessera::import {
@@ -44,19 +45,21 @@ ModelWeights::ModelWeights(std::shared_ptr<const WeightSource> checkpoint, const
                 const auto& values = slopes_.emplace(slopes->source(), slopes->values()).first->second;
                 add(slopes->source(), values, {slopes->heads});
             });
-    for (const RopeText& text : config.architecture->ropes) {
-        const ModelRope& rope = config.ropes.at(text.name);
+    for (const std::string& rope_name : rope_names(config)) {
+        const ModelRope& rope = config.ropes.at(rope_name);
         std::vector<double> frequencies = rope_frequencies(rope.config, rope.width, positions);
         const char* name = factors_of(*checkpoint_, rope.config, positions);
-        const bool is_main = &text == &config.architecture->ropes.front();
+        const bool is_main = rope_name == config.architecture->ropes.front().name;
         const StoredTensor* factors = config.is_gguf && is_main ? checkpoint_->find(name) : nullptr;
         if (factors) divide_by_factors(*factors, name, frequencies);
         const RopeTables& tables =
-            tables_.emplace(text.name, rope_tables(frequencies, positions, rope.config.amplitude))
+            tables_
+                .emplace(rope_name,
+                         rope_tables(frequencies, positions, rope.config.amplitude, rope.config.first))
                 .first->second;
         const std::vector<int64_t> shape = {positions, rope.pairs()};
-        add(rope_source(text.name, true), tables.cos, shape);
-        add(rope_source(text.name, false), tables.sin, shape);
+        add(rope_source(rope_name, true), tables.cos, shape);
+        add(rope_source(rope_name, false), tables.sin, shape);
     }
 }
 

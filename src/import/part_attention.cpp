@@ -81,18 +81,22 @@ ValueId PartBuilder::attend(const PartStep& step) {
     const std::vector<ValueId>&keys = cached(1), &values = cached(2);
     const std::vector<int64_t> shape = shape_of(step, q, 2);
     const std::vector<Dim> stored_shape = step_.graph[keys[0]].type.shape;
-    if (shape[1] != stored_shape[3].factor || step_.graph[values[0]].type.shape != stored_shape ||
+    const std::vector<Dim> value_shape = step_.graph[values[0]].type.shape;
+    if (shape[1] != stored_shape[3].factor || value_shape[2] != stored_shape[2] ||
         shape[0] % stored_shape[2].factor != 0)
         fail(step, fmt::format("has {} heads of {} for {} of {} in the cache", shape[0], shape[1],
                                stored_shape[2].factor, stored_shape[3].factor));
     const bool is_exact = step_.spec.policy == Policy::kExact;
     const double window = number_option(step, "window", 0);
+    const double ahead = number_option(step, "ahead", 0);
     const ops::AttentionForm form{
         .scale = number_option(step, "scale", 1 / std::sqrt(static_cast<double>(shape[1]))),
         .rounded = is_exact ? ElementType::kF32 : ops::type_of_attended(step_.spec.cache),
         .cap = number_option(step, "cap", 0),
         // A window that is no shorter than the context never acts.
         .window = window < static_cast<double>(step_.limits.context) ? static_cast<int64_t>(window) : 0,
+        .ahead = static_cast<int64_t>(ahead),
+        .chunk = static_cast<int64_t>(number_option(step, "chunk", 0)),
         .has_scales = !ops::element_of(step_.spec.cache),
         .has_slopes = step.term->option("slopes") != nullptr,
         .has_sinks = step.term->option("sinks") != nullptr};
@@ -102,8 +106,9 @@ ValueId PartBuilder::attend(const PartStep& step) {
     for (const char* option : {"slopes", "sinks"})
         if (const TermPtr of_heads = step.term->option(option))
             operands.push_back(number_of_heads(step, of_heads, shape[0]));
-    return builder_.add(node_name(step.name()), ops::attention(form), std::move(operands),
-                        typed(q, wanted_type(step.name())));
+    TensorType type = typed(q, wanted_type(step.name()));
+    type.shape[2] = value_shape[3];
+    return builder_.add(node_name(step.name()), ops::attention(form), std::move(operands), std::move(type));
 }
 
 }  // namespace tessera::import

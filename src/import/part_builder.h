@@ -67,7 +67,10 @@ private:
     ValueId norm(const PartStep& step, const std::string& node, ElementType result);
     ValueId shape(const PartStep& step);
     void split(const PartStep& step);
+    ValueId join(const PartStep& step);
     ValueId rotate(const PartStep& step);
+    RopeTablesOfStep rope(const PartStep& step, size_t index) const;
+    ValueId waves(const PartStep& step);
     ValueId softmax(const PartStep& step);
 
     // part_attention.cpp
@@ -79,7 +82,9 @@ private:
     // part_experts.cpp
     ValueId top(const PartStep& step);
     ValueId pick(const PartStep& step);
+    ValueId rows(const PartStep& step);
     ValueId experts(const PartStep& step);
+    ValueId each(const PartStep& step);
     ValueId shares(const PartStep& step);
     ValueId mix(const PartStep& step);
 

@@ -139,6 +139,10 @@ private:
             terms(each.part, each.where);
             terms(each.rotated, each.where);
             terms(each.original_context, each.where);
+            terms(each.base, each.where);
+            terms(each.first, each.where);
+            if (each.is_fixed && !each.base)
+                throw Error(each.where, each.name, "has no base, which no file says", "write base VALUE");
             check_format(terms, each.hf, each.where);
             check_format(terms, each.gguf, each.where);
         }
@@ -177,6 +181,7 @@ private:
             if (each.has_indices) add_reduced(each.value, own);
             own(each.value, each.where, true);
             terms(each.when, each.where);
+            for (const TermPtr& extent : each.extents) terms(extent, each.where);
         }
         for (const TensorText& each : section.tensors)
             if (!each.tied.empty()) terms.expect_known(each.tied, each.where);

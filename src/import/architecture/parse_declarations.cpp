@@ -140,8 +140,16 @@ RopeText parse_rope(TokenStream& tokens) {
             rope.kind = expect_text(tokens, "a kind of layers");
         else if (tokens.accept("longrope"))
             rope.has_longrope = true;
+        else if (tokens.accept("proportional"))
+            rope.has_proportional = true;
         else if (tokens.accept("alpha"))
             rope.has_alpha = true;
+        else if (tokens.accept("fixed"))
+            rope.is_fixed = true;
+        else if (tokens.accept("base"))
+            rope.base = parse_term(tokens);
+        else if (tokens.accept("first"))
+            rope.first = parse_term(tokens);
         else if (tokens.accept("rotated"))
             rope.rotated = parse_term(tokens);
         else if (tokens.accept("original"))
@@ -152,7 +160,8 @@ RopeText parse_rope(TokenStream& tokens) {
             rope.part_names = alternatives(tokens), rope.part = parse_term(tokens);
         else
             tokens.fail_expecting(
-                "hf, gguf, kind, longrope, alpha, original, partial, rotated or dimension_count");
+                "hf, gguf, kind, longrope, proportional, alpha, base, fixed, first, original, partial, "
+                "rotated or dimension_count");
     }
     return rope;
 }
@@ -223,6 +232,7 @@ Assignment parse_assignment(TokenStream& tokens) {
         own.has_indices = true;
         while (!tokens.accept("]")) {
             own.indices.push_back(tokens.expect_new_name("an index"));
+            own.extents.push_back(tokens.accept(":") ? parse_term(tokens) : nullptr);
             if (!tokens.at("]")) tokens.expect(",", "between the indices");
         }
     }

@@ -15,6 +15,7 @@ struct PartStep {
     std::vector<std::string> names;
     std::vector<std::string> indices;
     bool has_indices = false;
+    std::vector<int64_t> extents;  ///< of the indices; 0 where what they read says it
     TermPtr term;
     std::string where;
 
