@@ -91,9 +91,9 @@ void add_head(ModelStep& step, ValueId x) {
         nodes.add("selected", ops::select_rows(step.graph.symbols, rows, step.rows, shape[1].factor),
                   {step.inputs.rows, x});
     builder.run({{step.spec.result, selected}});
-    step.graph.outputs = {builder.value(kLogits)};
+    step.graph.outputs = {builder.value(step.spec.is_encoder ? kVectors : kLogits)};
     // A value of its own: what the head reads may be rounded, or be in blocks.
-    if (step.spec.gives_hidden) step.graph.outputs.push_back(builder.hidden());
+    if (step.spec.gives_hidden && !step.spec.is_encoder) step.graph.outputs.push_back(builder.hidden());
     step.graph.blocks.push_back(std::move(block));
 }
 

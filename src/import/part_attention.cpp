@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "import/alibi.h"
+#include "import/distance_buckets.h"
 #include "import/part_builder.h"
 #include "ir/ops/attention.h"
 #include "ir/ops/cache_update.h"
@@ -69,6 +70,21 @@ ValueId PartBuilder::number_of_heads(const PartStep& step, const TermPtr& term, 
     return weight(term->name).front();
 }
 
+/// A number for each distance and head, spread from a learned table.
+ValueId PartBuilder::numbers_of_distances(const PartStep& step, const TermPtr& term, int64_t heads) {
+    const std::optional<DistanceBuckets> buckets = distance_buckets_in(*term);
+    const auto table = buckets ? part_.tensors.find(buckets->table) : part_.tensors.end();
+    if (table == part_.tensors.end() || table->second.shape.size() != 2 || table->second.shape[1] != heads ||
+        table->second.shape[0] < 4 || !ops::element_of(table->second.format))
+        fail(step, fmt::format("reads {}, expected buckets of a table of four rows or more of {} heads",
+                               print(term), heads));
+    std::vector<std::string> sources;
+    for (const std::string& stored : sources_(table->second, buckets->table))
+        sources.push_back(buckets->source(stored));
+    return step_.constant(node_name(step.name() + "_distances"), ElementType::kF32,
+                          {2 * step_.limits.context - 1, heads}, std::move(sources));
+}
+
 ValueId PartBuilder::attend(const PartStep& step) {
     const auto cached = [&](size_t index) -> const std::vector<ValueId>& {
         const auto found = caches_.find(step.term->arguments[index]->name);
@@ -89,16 +105,20 @@ ValueId PartBuilder::attend(const PartStep& step) {
     const bool is_exact = step_.spec.policy == Policy::kExact;
     const double window = number_option(step, "window", 0);
     const double ahead = number_option(step, "ahead", 0);
+    if (ahead < 0 || (ahead > 0 && !step_.spec.is_encoder))
+        fail(step, "sees later tokens, which only those of a model that gives vectors do");
     const ops::AttentionForm form{
         .scale = number_option(step, "scale", 1 / std::sqrt(static_cast<double>(shape[1]))),
         .rounded = is_exact ? ElementType::kF32 : ops::type_of_attended(step_.spec.cache),
         .cap = number_option(step, "cap", 0),
         // A window that is no shorter than the context never acts.
         .window = window < static_cast<double>(step_.limits.context) ? static_cast<int64_t>(window) : 0,
-        .ahead = static_cast<int64_t>(ahead),
+        .ahead =
+            ahead < static_cast<double>(step_.limits.context) ? static_cast<int64_t>(ahead) : ops::kWhole,
         .chunk = static_cast<int64_t>(number_option(step, "chunk", 0)),
         .has_scales = !ops::element_of(step_.spec.cache),
         .has_slopes = step.term->option("slopes") != nullptr,
+        .has_distances = step.term->option("distances") != nullptr,
         .has_sinks = step.term->option("sinks") != nullptr};
     const StepInputs& in = step_.inputs;
     std::vector<ValueId> operands{q, keys[0], values[0], in.first, in.length, in.start, in.page};
@@ -106,6 +126,8 @@ ValueId PartBuilder::attend(const PartStep& step) {
     for (const char* option : {"slopes", "sinks"})
         if (const TermPtr of_heads = step.term->option(option))
             operands.push_back(number_of_heads(step, of_heads, shape[0]));
+    if (const TermPtr distances = step.term->option("distances"))
+        operands.push_back(numbers_of_distances(step, distances, shape[0]));
     TensorType type = typed(q, wanted_type(step.name()));
     type.shape[2] = value_shape[3];
     return builder_.add(node_name(step.name()), ops::attention(form), std::move(operands), std::move(type));

@@ -76,6 +76,7 @@ private:
     // part_attention.cpp
     void cache(const PartStep& step);
     ValueId attend(const PartStep& step);
+    ValueId numbers_of_distances(const PartStep& step, const TermPtr& term, int64_t heads);
     ValueId number_of_heads(const PartStep& step, const TermPtr& term, int64_t heads);
     ValueId stored(const std::string& node, ValueId x, int64_t heads, int64_t width, ElementType type);
 

@@ -1,3 +1,5 @@
+#include <limits>
+
 #include <fmt/format.h>
 
 #include "import/part_builder.h"
@@ -29,6 +31,7 @@ int64_t extent_of(const PartStep& step, size_t index) {
 double number_option(const PartStep& step, const char* option, double otherwise) {
     const TermPtr term = step.term->option(option);
     if (!term || term->is_name("null")) return otherwise;
+    if (term->is_name("inf")) return std::numeric_limits<double>::infinity();
     if (term->kind != Term::Kind::kNumber)
         throw Error(step.where, step.name(),
                     fmt::format("has {}: {}, expected a number", option, print(term)));

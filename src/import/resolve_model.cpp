@@ -83,6 +83,7 @@ ModelSpec spec_of(const ModelConfig& config, const ModelParts& parts, const Plac
                    .embedded = parts.embedded,
                    .result = parts.result,
                    .ropes = config.ropes,
+                   .is_encoder = parts.is_encoder,
                    .vocabulary = config.vocabulary};
     spec.rope_names = rope_names(config);
     spec.embed = resolved(parts.embed, placed.embed, format_of);

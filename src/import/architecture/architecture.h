@@ -139,8 +139,11 @@ struct Architecture {
     std::vector<Verdict> verdicts;
     std::vector<std::string> ignored_hf, ignored_gguf;
     std::vector<RopeText> ropes;
-    std::string hf_layers, gguf_layers;  ///< "model.layers.{}."
+    std::vector<std::string> hf_layers,
+        gguf_layers;      ///< "model.layers.{}."; several where stacks have their own
+    TermPtr layer_place;  ///< which of them a layer has; null: the first
     TermPtr layer_count;
+    TermPtr layer_number;  ///< in the names of a layer's tensors; null: its own
     Section model, layer;
 
     const Setting* setting(std::string_view setting_name) const;

@@ -175,10 +175,17 @@ void parse_layer_names(TokenStream& tokens, Architecture& architecture) {
         return text;
     };
     tokens.expect("hf", "behind `layers`");
-    architecture.hf_layers = name();
-    architecture.gguf_layers = tokens.accept("gguf") ? name() : "";
+    const auto all_names = [&] {
+        std::vector<std::string> all = {name()};
+        while (tokens.accept("or")) all.push_back(name());
+        return all;
+    };
+    architecture.hf_layers = all_names();
+    architecture.gguf_layers = tokens.accept("gguf") ? all_names() : std::vector<std::string>();
+    architecture.layer_place = tokens.accept("at") ? parse_term(tokens) : nullptr;
     tokens.expect("count", "behind the names");
     architecture.layer_count = parse_term(tokens);
+    architecture.layer_number = tokens.accept("number") ? parse_term(tokens) : nullptr;
 }
 
 TensorText parse_tensor(TokenStream& tokens, bool is_bare) {

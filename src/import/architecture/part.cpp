@@ -269,7 +269,8 @@ ModelParts parts_of(const ModelConfig& config) {
         throw Error(layers->where, "layers", "reads an expression, expected the name of a value");
     ModelParts parts{.embedded = layers->value->arguments[0]->name, .result = layers->names.front()};
     parts.embed = PartMaker(model, {}).make(parts.embedded);
-    parts.head = PartMaker(model, {parts.result}).make(kLogits);
+    parts.is_encoder = model.find(kVectors) != nullptr;
+    parts.head = PartMaker(model, {parts.result}).make(parts.is_encoder ? kVectors : kLogits);
     for (int64_t layer = 0; layer < config.layers; ++layer) {
         const ActiveSection section(config, architecture.layer, layer);
         parts.layers.push_back(PartMaker(section, {kLayerInput}).make(kLayerResult));

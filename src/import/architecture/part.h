@@ -46,13 +46,16 @@ struct ModelParts {
     Part embed, head;
     std::vector<Part> layers;
     std::string embedded;  ///< the value that the first layer reads
-    std::string result;    ///< the name of the last layer's value in `head`
+    bool is_encoder = false;
+    std::string result;  ///< the name of the last layer's value in `head`
 };
 
 /// The input of a layer, and the name of its result.
 inline constexpr const char* kLayerInput = "x";
 inline constexpr const char* kLayerResult = "give";
 inline constexpr const char* kLogits = "logits";
+/// In place of the logits of an encoder, whose tokens see all of their text.
+inline constexpr const char* kVectors = "vectors";
 
 /// @throws Error naming the line of the text where a value is assigned twice or not at all for these settings
 ModelParts parts_of(const ModelConfig& config);

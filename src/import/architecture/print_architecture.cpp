@@ -122,10 +122,10 @@ std::string print(const Architecture& architecture) {
         text += fmt::format("ignore gguf {}\n", quoted(architecture.ignored_gguf, ", "));
     for (const RopeText& rope : architecture.ropes) text += print_rope(rope);
     if (architecture.layer_count)
-        text += fmt::format(
-            "layers hf \"{}\"{} count {}\n", architecture.hf_layers,
-            architecture.gguf_layers.empty() ? "" : fmt::format(" gguf \"{}\"", architecture.gguf_layers),
-            print(architecture.layer_count));
+        text +=
+            fmt::format("layers{}{}{} count {}{}\n", names_text("hf", architecture.hf_layers),
+                        names_text("gguf", architecture.gguf_layers), behind("at", architecture.layer_place),
+                        print(architecture.layer_count), behind("number", architecture.layer_number));
     return text + print_section("model", architecture.model) + print_section("layer", architecture.layer);
 }
 

@@ -18,6 +18,7 @@ constexpr const char* kCache = "cache";
 constexpr const char* kQ8 = "q8_0";
 constexpr const char* kSlopes = "slopes";
 constexpr const char* kSinks = "sinks";
+constexpr const char* kDistances = "distances";
 
 /// The type that the attribute states; f32 without it.
 ElementType rounded_type(const Node& node) {
@@ -38,6 +39,7 @@ AttentionForm form_of(const Node& node) {
     if (attributes.contains(kChunk)) form.chunk = integer_attribute(node, kChunk);
     form.has_slopes = attributes.contains(kSlopes);
     form.has_sinks = attributes.contains(kSinks);
+    form.has_distances = attributes.contains(kDistances);
     if (!(form.cap >= 0)) throw Error(std::string(kAttention), node.name, "the cap is negative");
     if (form.window < 0 || form.ahead < kWhole || form.chunk < 0)
         throw Error(std::string(kAttention), node.name, "the window is negative");
@@ -63,7 +65,8 @@ std::string visible(const AttentionForm& form) {
 
 /// The scores as an expression of the sums of products.
 std::string score_of(const AttentionForm& form) {
-    const std::string distance = form.has_slopes ? " + slopes * (s - start[b] - i)" : "";
+    const std::string distance = std::string(form.has_slopes ? " + slopes * (s - start[b] - i)" : "") +
+                                 (form.has_distances ? " + distances" : "");
     if (form.cap == 0) return fmt::format("sum(G * K) * {}{}", form.scale, distance);
     return fmt::format("tanh(sum(G * K) * {} / {}) * {}{}", form.scale, form.cap, form.cap, distance);
 }
@@ -101,7 +104,13 @@ DefinitionPtr define_with(Symbols symbols, const AttentionShape& shape, fmt::str
                                   : std::string()),
             fmt::arg("slopes", form.has_slopes ? fmt::format("in  slopes f32[g * {} + r] of [{}]\n",
                                                              shape.heads / shape.cache_heads, shape.heads)
-                                               : std::string())));
+                                               : std::string()),
+            fmt::arg("distances",
+                     form.has_distances
+                         ? fmt::format("in  distances f32[s - start[b] - i + {}, g * {} + r] of [{}, {}]\n",
+                                       (shape.distances - 1) / 2, shape.heads / shape.cache_heads,
+                                       shape.distances, shape.heads)
+                         : std::string())));
 }
 
 }  // namespace
@@ -120,6 +129,7 @@ Composite attention(const AttentionForm& form, const AttentionSymbols& symbols) 
     if (form.has_scales) composite.attributes[kCache] = std::string(kQ8);
     if (form.has_slopes) composite.attributes[kSlopes] = int64_t{1};
     if (form.has_sinks) composite.attributes[kSinks] = int64_t{1};
+    if (form.has_distances) composite.attributes[kDistances] = int64_t{1};
     return composite;
 }
 
@@ -164,7 +174,7 @@ DefinitionPtr scores_batch(Symbols symbols, const AttentionShape& shape, Element
 index length i32[b], start i32[b]{and_page}
 in  G {rounded}[b, g, r, i, e]
 in  K {type}[{place}, e]{of_keys}
-{slopes}out scores f32[b, g, r, i, s] = {score}
+{slopes}{distances}out scores f32[b, g, r, i, s] = {score}
 where {where}
 )",
         cache, form);
@@ -209,16 +219,16 @@ void decompose_attention(BlockBuilder& block, const Node& node) {
         if (dim.is_constant()) return dim.factor;
         throw Error(std::string(kAttention), node.name, fmt::format("the {} must be constant", what));
     };
-    const AttentionShape shape{.rows = q[0],
-                               .sequences = text_attribute(node, "sequences"),
-                               .segment = text_attribute(node, "segment"),
-                               .cached = text_attribute(node, "cached"),
-                               .pages = k.shape[0],
-                               .table_width = constant(table[1], "width of the page table"),
-                               .heads = constant(q[1], "number of heads"),
-                               .cache_heads = constant(k.shape[2], "number of cache heads"),
-                               .width = constant(q[2], "width of a head"),
-                               .value_width = constant(v.shape[3], "width of a head of values")};
+    AttentionShape shape{.rows = q[0],
+                         .sequences = text_attribute(node, "sequences"),
+                         .segment = text_attribute(node, "segment"),
+                         .cached = text_attribute(node, "cached"),
+                         .pages = k.shape[0],
+                         .table_width = constant(table[1], "width of the page table"),
+                         .heads = constant(q[1], "number of heads"),
+                         .cache_heads = constant(k.shape[2], "number of cache heads"),
+                         .width = constant(q[2], "width of a head"),
+                         .value_width = constant(v.shape[3], "width of a head of values")};
     if (shape.heads % shape.cache_heads != 0)
         throw Error(
             std::string(kAttention), node.name,
@@ -255,6 +265,11 @@ void decompose_attention(BlockBuilder& block, const Node& node) {
     if (form.has_slopes) {
         (void)operand_type(graph, node, last, 1);
         scored.push_back(node.operands[last++]);
+    }
+    if (form.has_distances) {
+        const size_t operand = last + (form.has_sinks ? 1 : 0);
+        shape.distances = constant(operand_type(graph, node, operand, 2).shape[0], "number of distances");
+        scored.push_back(node.operands[operand]);
     }
     const ValueId scores = block.add(node.name + "_scores",
                                      scores_batch(graph.symbols, shape, k.element, form), std::move(scored));

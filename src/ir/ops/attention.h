@@ -38,6 +38,9 @@ struct AttentionForm {
     /// A score gains slope[h] (s - its own token's place): a penalty of the distance. Source: Press et al.,
     /// "Train Short, Test Long" (ALiBi), 2022, section 3.
     bool has_slopes = false;
+    /// A score gains a number of its head by the distance: row s - its own token's place + positions - 1 of
+    /// f32[2 positions - 1, heads]. Source: Raffel et al. (T5), 2020, section 2.1.
+    bool has_distances = false;
     /// The softmax has one more score for each head, with no value: a share of the weights that goes nowhere.
     /// Source: Xiao et al., "Efficient Streaming Language Models with Attention Sinks", 2024, section 3.3.
     bool has_sinks = false;
@@ -47,8 +50,8 @@ struct AttentionForm {
 /// cache [pages, 16, cache heads, width], where the heads of V may have a width of their own, first, length,
 /// start i32[sequences], page i32[sequences, pages of the longest context]; and with scales those of K and V,
 /// f16[pages, 16, cache heads, width / 32]: then all of `page` names pages, also where a sequence has none;
-/// then slopes and sinks, f32[heads], if there are any. Result: [rows, heads, width of V] of a float type;
-/// rows that belong to no sequence are 0.
+/// then slopes and sinks, f32[heads], and distances, if there are any. Result: [rows, heads, width of V] of a
+/// float type; rows that belong to no sequence are 0.
 Composite attention(const AttentionForm& form, const AttentionSymbols& symbols = {});
 
 /// `rounded` where the policy allows it: bf16 of a cache of bf16, which units multiply in pairs, and of bytes
@@ -61,6 +64,7 @@ struct AttentionShape {
     int64_t table_width;  ///< second extent of `page`
     int64_t heads, cache_heads, width;
     int64_t value_width;
+    int64_t distances = 1;  ///< rows of their table
 };
 
 /// G[b, g, r, i, e] = Q[first[b] + i, g * group + r, e]: one sequence after the other, so that packs and
@@ -74,7 +78,7 @@ DefinitionPtr gather_sequences(Symbols symbols, const AttentionShape& shape,
 DefinitionPtr read_cache(Symbols symbols, const AttentionShape& shape, int64_t width,
                          const AttentionForm& form);
 /// scale sum over e of G[b, g, r, i, e] K[page[b, s div 16], s mod 16, g, e], below the cap, and with slopes
-/// less by the distance. Operands: length, start, page, G of type `rounded`, K, slopes. Result:
+/// less by the distance. Operands: length, start, page, G of type `rounded`, K, slopes, distances. Result:
 /// f32[sequences, cache heads, group, segment, cached].
 DefinitionPtr scores_batch(Symbols symbols, const AttentionShape& shape, ElementType cache,
                            const AttentionForm& form);

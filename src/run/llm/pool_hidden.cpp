@@ -24,6 +24,12 @@ EmbeddingForm embedding_form(const EmbedOptions& options, const runtime::Manifes
     return form;
 }
 
+void expect_logits(const Session& session) {
+    if (session.is_encoder())
+        throw Error(session.manifest().model, "", "is an encoder, which writes no text",
+                    "`tessera embed` gives its vectors", ErrorKind::kUsage);
+}
+
 void expect_hidden(const Session& session) {
     if (session.hidden_width() == 0)
         throw Error(session.manifest().model, "", "was compiled without embeddings",

@@ -70,7 +70,10 @@ Session::Session(runtime::Manifest manifest, const SessionOptions& options, Step
       pages_(pages_of(manifest_, interface_, options)),
       allocator_(pages_),
       sequences_(static_cast<size_t>(options.sequences + options.kept)) {
-    if (options.chunk > 0) longest_segment_ = std::min(longest_segment_, options.chunk);
+    if (interface_.is_encoder)
+        most_rows_ = interface_.limits[StepInterface::kR].high;
+    else if (options.chunk > 0)
+        longest_segment_ = std::min(longest_segment_, options.chunk);
 }
 
 std::map<std::string, int64_t> Session::state_symbols(const runtime::Manifest& manifest,
@@ -181,6 +184,8 @@ void Session::check(std::span<const Addition> batch) const {
                       (addition.rows.front() >= 0 &&
                        static_cast<size_t>(addition.rows.back()) < addition.tokens.size()));
         const int64_t total = length(addition.sequence) + static_cast<int64_t>(addition.tokens.size());
+        if (is_encoder() && length(addition.sequence) != 0)
+            throw Error(manifest_.model, "", "reads whole texts, which cannot be continued");
         if (total > context_)
             throw Error(
                 manifest_.model, "",
@@ -208,6 +213,8 @@ std::vector<Session::Part> Session::next_step(std::span<const Addition> batch,
             last = first + rows_left;
             take = *last - static_cast<int64_t>(done);
         }
+        // The tokens of a whole text see one another.
+        if (is_encoder() && take < static_cast<int64_t>(addition.tokens.size())) continue;
         if (take <= 0) continue;
         Sequence& target = sequence(addition.sequence);
         reserve(target, target.length + take);
@@ -228,13 +235,15 @@ void Session::run(std::span<const Addition> batch, const std::vector<Part>& part
     std::vector<Segment> segments;
     for (const Part& part : parts) segments.push_back(part.segment);
     const StepValues values = step_values(manifest_, interface_, segments, pages_);
-    logits_.resize(static_cast<size_t>(values.rows * vocabulary()));
+    const int64_t width = is_encoder() ? 0 : vocabulary();
+    logits_.resize(static_cast<size_t>(values.rows * width));
     hidden_.resize(static_cast<size_t>(values.rows * hidden_width()));
     std::vector<std::span<const std::byte>> inputs;
     for (const auto& input : values.inputs) inputs.push_back(std::as_bytes(std::span(input)));
     const std::array outputs = {std::as_writable_bytes(std::span(logits_)),
                                 std::as_writable_bytes(std::span(hidden_))};
-    step_(values.symbols, inputs, std::span(outputs).first(hidden_width() > 0 ? 2 : 1));
+    const auto all = std::span(outputs);
+    step_(values.symbols, inputs, is_encoder() ? all.last(1) : all.first(hidden_width() > 0 ? 2 : 1));
 
     const float* row_logits = logits_.data();
     const float* row_hidden = hidden_.data();
@@ -244,8 +253,8 @@ void Session::run(std::span<const Addition> batch, const std::vector<Part>& part
         for (const int32_t row : part.rows) {
             const int32_t of_addition = static_cast<int32_t>(so_far.tokens) + row;
             if (hidden) hidden(part.addition, of_addition, {row_hidden, static_cast<size_t>(hidden_width())});
-            sink(part.addition, of_addition, {row_logits, static_cast<size_t>(vocabulary())});
-            row_logits += vocabulary();
+            sink(part.addition, of_addition, {row_logits, static_cast<size_t>(width)});
+            row_logits += width;
             row_hidden += hidden_width();
         }
         so_far.tokens += part.segment.tokens.size();

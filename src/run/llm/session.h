@@ -113,6 +113,8 @@ public:
     /// Limits of one step: tokens, rows of logits, and sequences.
     int64_t most_tokens() const { return interface_.limits[StepInterface::kT].high; }
     int64_t most_rows() const { return most_rows_; }
+    /// A text is added as a whole, to a sequence without tokens, and has hidden states alone.
+    bool is_encoder() const { return interface_.is_encoder; }
     int64_t most_sequences() const { return interface_.limits[StepInterface::kB].high; }
     const runtime::Manifest& manifest() const { return manifest_; }
 

@@ -76,9 +76,14 @@ StepInterface::StepInterface(const runtime::Manifest& manifest) {
     page_size = manifest.text->page_size;
     vocabulary = manifest.text->vocabulary;
     const size_t outputs = manifest.outputs.size();
-    if (outputs == 2) hidden = row_width(manifest.outputs[1]);
-    if (outputs != (hidden > 0 ? 2 : 1) || manifest.outputs[0].element != ElementType::kF32 ||
-        manifest.outputs[0].shape.size() != 2 || manifest.outputs[0].shape[1] != Dim(vocabulary))
+    is_encoder = manifest.text->is_encoder;
+    if (is_encoder && outputs == 1) hidden = row_width(manifest.outputs[0]);
+    if (is_encoder && hidden == 0) fail(manifest, "outputs", "are not vectors f32[R, width]");
+    if (!is_encoder && outputs == 2) hidden = row_width(manifest.outputs[1]);
+    const bool has_logits = !is_encoder && outputs == (hidden > 0 ? 2 : 1);
+    if (!is_encoder &&
+        (!has_logits || manifest.outputs[0].element != ElementType::kF32 ||
+         manifest.outputs[0].shape.size() != 2 || manifest.outputs[0].shape[1] != Dim(vocabulary)))
         fail(manifest, "outputs", fmt::format("are not logits f32[R, {}]", vocabulary));
     context =
         std::min(manifest.text->context, limits[kS].high / limits[kS].multiple_of * limits[kS].multiple_of);

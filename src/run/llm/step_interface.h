@@ -10,7 +10,8 @@ namespace tessera::llm {
 
 /// The places in a manifest of the parameters of a language model's step: the i32 inputs tokens[T],
 /// position[T], slot[T], rows[R], first[B], length[B], start[B] and page[B, pages of a sequence], and the
-/// output logits f32[R, vocabulary]; embedding models also give hidden states f32[R, width], in second place.
+/// output logits f32[R, vocabulary]; embedding models also give hidden states f32[R, width], in second place,
+/// and encoders these alone.
 /// There are T tokens of B sequences, the longest segment has I of them, the longest sequence at most S
 /// including its tokens in the cache of P pages; R rows are wanted.
 struct StepInterface {
@@ -25,8 +26,9 @@ struct StepInterface {
     DimSymbol limits[kSymbols];  ///< without bounds if the model does not depend on it
     int64_t page_size;
     int64_t vocabulary;
-    int64_t hidden = 0;  ///< width of a hidden state; 0: the step does not give them
-    int64_t context;     ///< the longest sequence that model, cache and page tables allow
+    bool is_encoder = false;  ///< hidden states are the only output, and a text is one segment
+    int64_t hidden = 0;       ///< width of a hidden state; 0: the step does not give them
+    int64_t context;          ///< the longest sequence that model, cache and page tables allow
 };
 
 /// Tokens of one sequence in one step.
