@@ -152,6 +152,9 @@ public:
     /// @throws Error if there are no ids, they do not fit into the context, or one is not of the vocabulary.
     void logits(std::span<const TokenId> ids, const std::function<void(std::span<const float>)>& on_row);
 
+    /// The same of a text that is made of another, the source, by an encoder and a decoder.
+    void logits(std::span<const TokenId> source, std::span<const TokenId> ids,
+                const std::function<void(std::span<const float>)>& on_row);
     /// Calls `on_row` for every id with its hidden state f32[ModelFile::embedding_width], in order.
     /// @throws Error as `embed` does
     void hidden(std::span<const TokenId> ids, const std::function<void(std::span<const float>)>& on_row);

@@ -39,6 +39,7 @@ struct ModelFacts {
     int64_t context = 0;        ///< positions of one sequence
     int64_t max_positions = 0;  ///< that the model was made for
     std::vector<int64_t> end_ids;
+    bool has_source = false;  ///< a text is made of another, the source, which a step takes as a whole
     bool is_encoder = false;  ///< the graph reads whole texts, and gives vectors of their tokens alone
     Policy policy = Policy::kDefault;
     ops::WeightFormat cache = ops::WeightFormat::kF32;

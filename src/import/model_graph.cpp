@@ -101,7 +101,9 @@ void add_head(ModelStep& step, ValueId x) {
 
 Graph build_model(const ModelSpec& spec, const StepLimits& limits) {
     StepInputs inputs;
-    Graph graph = start_step(spec.name, limits, inputs);
+    StepLimits own = limits;
+    own.has_source = spec.has_source;
+    Graph graph = start_step(spec.name, own, inputs);
     ModelStep step{.spec = spec, .limits = limits, .graph = std::move(graph), .inputs = inputs};
     add_ropes(step, {&spec.embed, 1});
     ValueId x = add_embedding(step);

@@ -10,6 +10,7 @@
 #include "import/map_operator.h"
 #include "import/model_step.h"
 #include "ir/ops/activation.h"
+#include "ir/ops/attention.h"
 #include "ir/ops/block_builder.h"
 
 namespace tessera::import {
@@ -76,6 +77,8 @@ private:
     // part_attention.cpp
     void cache(const PartStep& step);
     ValueId attend(const PartStep& step);
+    void add_index(const PartStep& step, std::vector<ValueId>& operands) const;
+    ops::AttentionPart part_of(const PartStep& step) const;
     ValueId numbers_of_distances(const PartStep& step, const TermPtr& term, int64_t heads);
     ValueId number_of_heads(const PartStep& step, const TermPtr& term, int64_t heads);
     ValueId stored(const std::string& node, ValueId x, int64_t heads, int64_t width, ElementType type);

@@ -112,6 +112,22 @@ void Model::logits(std::span<const TokenId> ids, const std::function<void(std::s
     session.add({&addition, 1}, [&](size_t, int32_t, std::span<const float> row) { on_row(row); });
 }
 
+void Model::logits(std::span<const TokenId> source, std::span<const TokenId> ids,
+                   const std::function<void(std::span<const float>)>& on_row) {
+    contents_->refuse_empty(source);
+    contents_->refuse_empty(ids);
+    contents_->kept.close();
+    llm::Session& session = contents_->language.session();
+    if (!session.has_source())
+        throw Error(contents_->artefact().where(), "", "makes no text of another", "give its text alone",
+                    ErrorKind::kUsage);
+    const OpenSequence sequence(session);
+    const llm::Addition of_source{sequence.id(), source, {}, true};
+    session.add({&of_source, 1}, [](size_t, int32_t, std::span<const float>) {});
+    const llm::Addition addition{sequence.id(), ids, llm::every_row(ids)};
+    session.add({&addition, 1}, [&](size_t, int32_t, std::span<const float> row) { on_row(row); });
+}
+
 void Model::hidden(std::span<const TokenId> ids, const std::function<void(std::span<const float>)>& on_row) {
     contents_->refuse_empty(ids);
     contents_->kept.close();

@@ -21,7 +21,9 @@ constexpr ValueFunction kFunctions[] = {
     {"cosine", 1, 1, ""},
     {"rotate", 2, 2, "back pairs"},
     {"cache", 1, 1, ""},
-    {"attend", 3, 3, "ahead cap chunk distances scale window slopes sinks"},
+    {"attend", 3, 3,
+     "ahead cap chosen chunk distances index_keys index_queries index_weights part scale window slopes "
+     "sinks"},
     {"alibi", 1, 2, ""},
     {"buckets", 2, 2, "both"},
     {"softmax", 1, 1, ""},

@@ -274,6 +274,8 @@ ModelParts parts_of(const ModelConfig& config) {
     for (int64_t layer = 0; layer < config.layers; ++layer) {
         const ActiveSection section(config, architecture.layer, layer);
         parts.layers.push_back(PartMaker(section, {kLayerInput}).make(kLayerResult));
+        for (const PartStep& step : parts.layers.back().steps)
+            parts.has_source = parts.has_source || (step.is_call("attend") && step.term->option("part"));
     }
     return parts;
 }

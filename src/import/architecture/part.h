@@ -47,7 +47,8 @@ struct ModelParts {
     std::vector<Part> layers;
     std::string embedded;  ///< the value that the first layer reads
     bool is_encoder = false;
-    std::string result;  ///< the name of the last layer's value in `head`
+    bool has_source = false;  ///< a layer attends to a part of a sequence
+    std::string result;       ///< the name of the last layer's value in `head`
 };
 
 /// The input of a layer, and the name of its result.

@@ -1,5 +1,7 @@
 #include "ir/ops/attention.h"
 
+#include <cctype>
+
 #include <fmt/core.h>
 
 #include "ir/ops/activation.h"
@@ -17,8 +19,12 @@ constexpr const char* kChunk = "chunk";
 constexpr const char* kCache = "cache";
 constexpr const char* kQ8 = "q8_0";
 constexpr const char* kSlopes = "slopes";
+constexpr const char* kPart = "part";
+constexpr const char* kSource = "source";
+constexpr const char* kTarget = "target";
 constexpr const char* kSinks = "sinks";
 constexpr const char* kDistances = "distances";
+constexpr const char* kChosen = "chosen";
 
 /// The type that the attribute states; f32 without it.
 ElementType rounded_type(const Node& node) {
@@ -37,9 +43,18 @@ AttentionForm form_of(const Node& node) {
     if (attributes.contains(kWindow)) form.window = integer_attribute(node, kWindow);
     if (attributes.contains(kAhead)) form.ahead = integer_attribute(node, kAhead);
     if (attributes.contains(kChunk)) form.chunk = integer_attribute(node, kChunk);
+    if (attributes.contains(kPart)) {
+        const std::string part = text_attribute(node, kPart);
+        if (part != kSource && part != kTarget)
+            throw Error(std::string(kAttention), node.name,
+                        fmt::format("{} is {}, expected source or target", kPart, part));
+        form.part = part == kSource ? AttentionPart::kSource : AttentionPart::kTarget;
+    }
     form.has_slopes = attributes.contains(kSlopes);
     form.has_sinks = attributes.contains(kSinks);
     form.has_distances = attributes.contains(kDistances);
+    if (attributes.contains(kChosen)) form.chosen = integer_attribute(node, kChosen);
+    if (form.chosen < 0) throw Error(std::string(kAttention), node.name, "chooses fewer than no keys");
     if (!(form.cap >= 0)) throw Error(std::string(kAttention), node.name, "the cap is negative");
     if (form.window < 0 || form.ahead < kWhole || form.chunk < 0)
         throw Error(std::string(kAttention), node.name, "the window is negative");
@@ -54,7 +69,9 @@ AttentionForm form_of(const Node& node) {
 
 /// The predicate for the cached tokens that a token sees.
 std::string visible(const AttentionForm& form) {
+    if (form.part == AttentionPart::kSource) return "i < length[b] and s < split[b]";
     std::string all = "i < length[b]";
+    if (form.part == AttentionPart::kTarget) all += " and s >= split[b]";
     if (form.ahead != 0) all += " and s < start[b] + length[b]";
     if (form.ahead == 0) all += " and s <= start[b] + i";
     if (form.ahead > 0) all += fmt::format(" and s <= start[b] + i + {}", form.ahead);
@@ -63,12 +80,37 @@ std::string visible(const AttentionForm& form) {
     return all;
 }
 
+/// Whether scores, or the sums with the values, depend on a token's own place.
+bool reads_start(const AttentionForm& form, bool are_scores) {
+    return form.part != AttentionPart::kSource || (are_scores && (form.has_slopes || form.has_distances));
+}
+
 /// The scores as an expression of the sums of products.
 std::string score_of(const AttentionForm& form) {
-    const std::string distance = std::string(form.has_slopes ? " + slopes * (s - start[b] - i)" : "") +
-                                 (form.has_distances ? " + distances" : "");
+    const std::string distance =
+        std::string(form.has_slopes ? " + slopes * (s - start[b] - i)" : "") +
+        (form.has_distances ? " + distances" : "") +
+        (form.chosen != 0 ? fmt::format(" + select(ranks < {}, 0, -inf)", form.chosen) : "");
     if (form.cap == 0) return fmt::format("sum(G * K) * {}{}", form.scale, distance);
     return fmt::format("tanh(sum(G * K) * {} / {}) * {}{}", form.scale, form.cap, form.cap, distance);
+}
+
+/// The shape of the cache of an index's keys.
+std::string cache_of_index(const AttentionShape& shape) {
+    return fmt::format("of [{}, {}, 1, {}]", text(shape.pages), kPageSlots, shape.index_width);
+}
+
+/// The same predicate for the token z in place of s.
+std::string of_other(const std::string& where) {
+    std::string other;
+    for (size_t i = 0; i < where.size(); ++i) {
+        const auto is_part = [&](size_t at) {
+            return at < where.size() && (std::isalnum(where[at]) != 0 || where[at] == '_');
+        };
+        const bool is_token = where[i] == 's' && !is_part(i + 1) && (i == 0 || !is_part(i - 1));
+        other += is_token ? 'z' : where[i];
+    }
+    return other;
 }
 
 /// `pattern` with {rows}, {sequences}, ... replaced by the extents.
@@ -96,6 +138,9 @@ DefinitionPtr define_with(Symbols symbols, const AttentionShape& shape, fmt::str
             fmt::arg("of_keys", is_read ? "" : " " + cache_of(shape.width)),
             fmt::arg("of_values", is_read ? "" : " " + cache_of(shape.value_width)),
             fmt::arg("value_width", shape.value_width), fmt::arg("rounded", name(form.rounded)),
+            fmt::arg("start", reads_start(form, false) ? ", start i32[b]" : ""),
+            fmt::arg("start_of_scores", reads_start(form, true) ? ", start i32[b]" : ""),
+            fmt::arg("split", form.part == AttentionPart::kAll ? "" : ", split i32[b]"),
             fmt::arg("score", score), fmt::arg("where", where),
             fmt::arg("all_weights", form.has_sinks ? "(L + exp(sinks - M))" : "L"),
             fmt::arg("sinks", form.has_sinks
@@ -105,6 +150,10 @@ DefinitionPtr define_with(Symbols symbols, const AttentionShape& shape, fmt::str
             fmt::arg("slopes", form.has_slopes ? fmt::format("in  slopes f32[g * {} + r] of [{}]\n",
                                                              shape.heads / shape.cache_heads, shape.heads)
                                                : std::string()),
+            fmt::arg("ranks", form.chosen != 0 ? "in  ranks f32[b, i, s]\n" : ""),
+            fmt::arg("index_heads", shape.index_heads), fmt::arg("index_width", shape.index_width),
+            fmt::arg("of_index", cache_of_index(shape)),
+            fmt::arg("where_both", where + " and " + of_other(where)),
             fmt::arg("distances",
                      form.has_distances
                          ? fmt::format("in  distances f32[s - start[b] - i + {}, g * {} + r] of [{}, {}]\n",
@@ -127,9 +176,12 @@ Composite attention(const AttentionForm& form, const AttentionSymbols& symbols) 
     if (form.ahead != 0) composite.attributes[kAhead] = form.ahead;
     if (form.chunk != 0) composite.attributes[kChunk] = form.chunk;
     if (form.has_scales) composite.attributes[kCache] = std::string(kQ8);
+    if (form.part != AttentionPart::kAll)
+        composite.attributes[kPart] = std::string(form.part == AttentionPart::kSource ? kSource : kTarget);
     if (form.has_slopes) composite.attributes[kSlopes] = int64_t{1};
     if (form.has_sinks) composite.attributes[kSinks] = int64_t{1};
     if (form.has_distances) composite.attributes[kDistances] = int64_t{1};
+    if (form.chosen != 0) composite.attributes[kChosen] = form.chosen;
     return composite;
 }
 
@@ -171,13 +223,55 @@ DefinitionPtr scores_batch(Symbols symbols, const AttentionShape& shape, Element
     return define_with(
         symbols, shape,
         R"(op scores_batch(b: {sequences}, g: {cache_heads}, r: {group}, i: {segment}, s: {cached}, e*: {width})
-index length i32[b], start i32[b]{and_page}
+index length i32[b]{start_of_scores}{split}{and_page}
 in  G {rounded}[b, g, r, i, e]
 in  K {type}[{place}, e]{of_keys}
-{slopes}{distances}out scores f32[b, g, r, i, s] = {score}
+{slopes}{distances}{ranks}out scores f32[b, g, r, i, s] = {score}
 where {where}
 )",
         cache, form);
+}
+
+DefinitionPtr index_products(Symbols symbols, const AttentionShape& shape, ElementType cache,
+                             const AttentionForm& form) {
+    AttentionForm own = form;
+    own.has_scales = false;
+    AttentionShape one = shape;
+    one.cache_heads = 1;
+    return define_with(
+        symbols, one,
+        R"(op index_products(b: {sequences}, r: {index_heads}, i: {segment}, s: {cached}, e*: {index_width})
+index first i32[b], length i32[b], start i32[b], {page}
+in  Q f32[first[b] + i, r, e] of [{rows}, {index_heads}, {index_width}]
+in  K {type}[page[b, s div 16], s mod 16, 0, e] {of_index}
+out products f32[b, r, i, s] = max(sum(Q * K), 0)
+where {where}
+)",
+        cache, own);
+}
+
+DefinitionPtr index_scores(Symbols symbols, const AttentionShape& shape, const AttentionForm& form) {
+    return define_with(symbols, shape,
+                       R"(op index_scores(b: {sequences}, i: {segment}, s: {cached}, r*: {index_heads})
+index first i32[b], length i32[b], start i32[b]
+in  W f32[first[b] + i, r] of [{rows}, {index_heads}]
+in  products f32[b, r, i, s]
+out total f32[b, i, s] = sum(W * products)
+where {where}
+)",
+                       ElementType::kF32, form);
+}
+
+DefinitionPtr index_ranks(Symbols symbols, const AttentionShape& shape, const AttentionForm& form) {
+    return define_with(symbols, shape,
+                       R"(op index_ranks(b: {sequences}, i: {segment}, s: {cached}, z*: {cached})
+index length i32[b], start i32[b]
+in  X f32[b, i, z]
+in  Z f32[b, i, s]
+out ranks f32[b, i, s] = sum(select(X > Z or X == Z and z < s, 1, 0))
+where {where_both}
+)",
+                       ElementType::kF32, form);
 }
 
 DefinitionPtr attend_batch(Symbols symbols, const AttentionShape& shape, ElementType cache,
@@ -185,7 +279,7 @@ DefinitionPtr attend_batch(Symbols symbols, const AttentionShape& shape, Element
     return define_with(
         symbols, shape,
         R"(op attend_batch(b: {sequences}, g: {cache_heads}, r: {group}, i: {segment}, d: {value_width}, s*: {cached})
-index length i32[b], start i32[b]{and_page}
+index length i32[b]{start}{split}{and_page}
 in  scores f32[b, g, r, i, s]
 in  V {type}[{place}, d]{of_values}
 out M f32[b, g, r, i], L f32[b, g, r, i], A f32[b, g, r, i, d] = softmax_sum(scores, V)
@@ -252,12 +346,20 @@ void decompose_attention(BlockBuilder& block, const Node& node) {
                   {first, length, node.operands[0]});
     // Operands of the readers of keys or values: the cache by its pages, or what was read from it.
     const auto reading = [&](const char* read, size_t operand, ValueId other) -> std::vector<ValueId> {
-        if (!form.has_scales) return {length, start, page, other, node.operands[operand]};
+        std::vector<ValueId> all = {length};
+        if (reads_start(form, operand == 1)) all.push_back(start);
+        if (form.part != AttentionPart::kAll)
+            all.push_back(node.operands[node.operands.size() - (form.chosen != 0 ? 4 : 1)]);
+        if (!form.has_scales) {
+            all.insert(all.end(), {page, other, node.operands[operand]});
+            return all;
+        }
         const int64_t width = operand == 1 ? shape.width : shape.value_width;
         const ValueId numbers =
             block.add(fmt::format("{}_{}", node.name, read), read_cache(graph.symbols, shape, width, form),
                       {page, node.operands[operand], node.operands[operand + kScales]});
-        return {length, start, other, numbers};
+        all.insert(all.end(), {other, numbers});
+        return all;
     };
     // Slopes and sinks stand behind all other operands.
     size_t last = form.has_scales ? 3 + kScales : 1 + kScales;
@@ -270,6 +372,21 @@ void decompose_attention(BlockBuilder& block, const Node& node) {
         const size_t operand = last + (form.has_sinks ? 1 : 0);
         shape.distances = constant(operand_type(graph, node, operand, 2).shape[0], "number of distances");
         scored.push_back(node.operands[operand]);
+    }
+    if (form.chosen != 0) {
+        const size_t operand = node.operands.size() - 3;
+        const std::vector<Dim> queries = operand_type(graph, node, operand, 3).shape;
+        const TensorType keys = operand_type(graph, node, operand + 2, 4);
+        shape.index_heads = constant(queries[1], "number of heads of the index");
+        shape.index_width = constant(queries[2], "width of the index");
+        const ValueId products =
+            block.add(node.name + "_index_products", index_products(graph.symbols, shape, keys.element, form),
+                      {first, length, start, page, node.operands[operand], node.operands[operand + 2]});
+        const ValueId totals =
+            block.add(node.name + "_index_scores", index_scores(graph.symbols, shape, form),
+                      {first, length, start, node.operands[operand + 1], products});
+        scored.push_back(block.add(node.name + "_index_ranks", index_ranks(graph.symbols, shape, form),
+                                   {length, start, totals, totals}));
     }
     const ValueId scores = block.add(node.name + "_scores",
                                      scores_batch(graph.symbols, shape, k.element, form), std::move(scored));

@@ -23,8 +23,16 @@ struct AttentionSymbols {
 /// Of `ahead`: a text is one step, whose tokens see one another, as in an encoder.
 inline constexpr int64_t kWhole = -1;
 
+/// The part of a sequence whose keys count, where it is a source text and the one that is made of it.
+enum class AttentionPart : uint8_t {
+    kAll,
+    kSource,  ///< all of the first split[b] tokens, wherever the query stands
+    kTarget,  ///< those behind them, as far as `AttentionForm` says
+};
+
 /// The tokens that a token sees, and the computation of the scores.
 struct AttentionForm {
+    AttentionPart part = AttentionPart::kAll;
     double scale = 1;
     /// f32 or bf16: the type to which the factors of the cache, queries and weights of the softmax, are
     /// rounded.
@@ -41,6 +49,10 @@ struct AttentionForm {
     /// A score gains a number of its head by the distance: row s - its own token's place + positions - 1 of
     /// f32[2 positions - 1, heads]. Source: Raffel et al. (T5), 2020, section 2.1.
     bool has_distances = false;
+    /// Only so many keys count, those with the highest scores of an index of its own: the sum over its heads,
+    /// each with a weight of the token, of max(q k, 0); of equal ones the first. 0: all. Source:
+    /// DeepSeek-V3.2, 2025, section 2.1.
+    int64_t chosen = 0;
     /// The softmax has one more score for each head, with no value: a share of the weights that goes nowhere.
     /// Source: Xiao et al., "Efficient Streaming Language Models with Attention Sinks", 2024, section 3.3.
     bool has_sinks = false;
@@ -50,8 +62,10 @@ struct AttentionForm {
 /// cache [pages, 16, cache heads, width], where the heads of V may have a width of their own, first, length,
 /// start i32[sequences], page i32[sequences, pages of the longest context]; and with scales those of K and V,
 /// f16[pages, 16, cache heads, width / 32]: then all of `page` names pages, also where a sequence has none;
-/// then slopes and sinks, f32[heads], and distances, if there are any. Result: [rows, heads, width of V] of a
-/// float type; rows that belong to no sequence are 0.
+/// then slopes and sinks, f32[heads], and distances, if there are any, and with a part
+/// split i32[sequences]; and with an index at the end its queries f32[rows, heads of the index, width of the
+/// index], their weights f32[rows, heads of the index] and keys [pages, 16, 1, width of the index]. Result:
+/// [rows, heads, width of V] of a float type; rows that belong to no sequence are 0.
 Composite attention(const AttentionForm& form, const AttentionSymbols& symbols = {});
 
 /// `rounded` where the policy allows it: bf16 of a cache of bf16, which units multiply in pairs, and of bytes
@@ -65,6 +79,7 @@ struct AttentionShape {
     int64_t heads, cache_heads, width;
     int64_t value_width;
     int64_t distances = 1;  ///< rows of their table
+    int64_t index_heads = 1, index_width = 1;
 };
 
 /// G[b, g, r, i, e] = Q[first[b] + i, g * group + r, e]: one sequence after the other, so that packs and
@@ -78,10 +93,21 @@ DefinitionPtr gather_sequences(Symbols symbols, const AttentionShape& shape,
 DefinitionPtr read_cache(Symbols symbols, const AttentionShape& shape, int64_t width,
                          const AttentionForm& form);
 /// scale sum over e of G[b, g, r, i, e] K[page[b, s div 16], s mod 16, g, e], below the cap, and with slopes
-/// less by the distance. Operands: length, start, page, G of type `rounded`, K, slopes, distances. Result:
+/// less by the distance. Operands: length, start, page, G of type `rounded`, K, slopes, distances,
+/// ranks of the index. Result:
 /// f32[sequences, cache heads, group, segment, cached].
 DefinitionPtr scores_batch(Symbols symbols, const AttentionShape& shape, ElementType cache,
                            const AttentionForm& form);
+/// max(sum over e of Q[first[b] + i, r, e] K[.., e], 0): scores of the heads of an index. Operands: first,
+/// length, start, page, Q, K. Result: f32[sequences, heads of the index, segment, cached].
+DefinitionPtr index_products(Symbols symbols, const AttentionShape& shape, ElementType cache,
+                             const AttentionForm& form);
+/// The sum over r of W[first[b] + i, r] products[b, r, i, s]. Operands: first, length, start, W, products.
+/// Result: f32[sequences, segment, cached].
+DefinitionPtr index_scores(Symbols symbols, const AttentionShape& shape, const AttentionForm& form);
+/// How many visible keys have a higher score, or the same and an earlier place. Operands: length, start,
+/// scores, twice. Result: f32[sequences, segment, cached].
+DefinitionPtr index_ranks(Symbols symbols, const AttentionShape& shape, const AttentionForm& form);
 /// Streaming softmax of the scores over s, with the values; weights of type `rounded`. Operands: length,
 /// start, page, scores, V. Results: M, L f32[sequences, cache heads, group, segment], A the same with [..,
 /// width].

@@ -70,10 +70,12 @@ TEST_F(TextFunctions, ChunksDivideWhatATokenSees) {
         return logits(text_with(common + "  attention = attend(q_heads, k_cache, v_cache" + options +
                                 ")\n  attended = shape(attention, 8)\n"));
     };
-    EXPECT_LT(testing::distance_of_range(with(", chunk: 1"), logits(text_with(common + "  attended = v\n"))),
-              3e-6);
     EXPECT_EQ(with(", chunk: 64"), with(""));
     EXPECT_NE(with(", chunk: 2"), with(", window: 2"));
+    const auto one = with(", chunk: 1");
+    for (const std::string layer : kLayers)
+        for (const char* name : {"q", "k"}) tensors_.erase(layer + name + ".weight");
+    EXPECT_LT(testing::distance_of_range(one, logits(text_with(common + "  attended = v\n"))), 3e-6);
 }
 
 TEST_F(TextFunctions, WavesAndPositionsAreThoseOfTheTables) {
@@ -199,6 +201,70 @@ TEST_F(TextExperts, MatricesOfPlacesAreThoseOfAllExperts) {
     EXPECT_LT(testing::distance_of_range(of_each, logits(text_with(apart() + chosen()))), 3e-6);
 }
 
+/// An index chooses among the keys.
+TEST_F(TextFunctions, AllChosenKeysAreAllKeys) {
+    add_matrices({"q", "k", "v", "o"});
+    const std::string common = projections() + R"(
+  v_heads = shape(v, 2, 4); index_k = shape(v, 1, 8); index_keys = cache(index_k); attended = shape(attention, 8)
+  index_queries = shape(k, 1, 8); index_weights[r: 1] = 1 + 0.0 * x[r]
+)";
+    const auto with = [&](const std::string& options) {
+        return logits(text_with(common + "  attention = attend(q_heads, k_cache, v_cache" + options + ")\n"));
+    };
+    const std::string index =
+        ", index_queries: index_queries, index_weights: index_weights, index_keys: index_keys";
+    const auto plain = with("");
+    EXPECT_LT(testing::distance_of_range(with(", chosen: 8" + index), plain), 3e-6);
+    EXPECT_EQ(with(", chosen: 64" + index), plain);
+    EXPECT_GT(testing::distance_of_range(with(", chosen: 2" + index), plain), 1e-3);
+    EXPECT_THAT([&] { (void)with(", chosen: 2"); },
+                ::testing::ThrowsMessage<Error>(HasSubstr("chooses keys without index_queries")));
+}
+
+/// A text that is made of another.
+class TextPairs : public TextFunctions {
+protected:
+    static std::string text() {
+        return text_with(projections() + R"(
+  v_heads = shape(v, 2, 4)
+  attention = attend(q_heads, k_cache, v_cache, part: "source") when layer == 0
+  attention = attend(q_heads, k_cache, v_cache, part: "target") when layer == 1
+  attended = shape(attention, 8)
+)");
+    }
+    std::vector<double> logits_of(const std::vector<int64_t>& source,
+                                  const std::vector<std::vector<int64_t>>& targets) {
+        write(text());
+        const ImportedModel model =
+            import_model(folder_.path(), {.policy = Policy::kExact, .architectures = known()});
+        EXPECT_TRUE(model.facts.has_source);
+        testing::InterpretedSession session(model, 32);
+        session.read_source(source);
+        std::vector<double> all;
+        for (const std::vector<int64_t>& target : targets)
+            for (const double each : session.step(target)) all.push_back(each);
+        return all;
+    }
+};
+
+TEST_F(TextPairs, TargetsSeeAllOfTheirSource) {
+    add_matrices({"q", "k", "v", "o"});
+    const auto whole = logits_of({3, 1, 4, 1, 5}, {{9, 2, 6}});
+    EXPECT_EQ(whole, logits_of({3, 1, 4, 1, 5}, {{9}, {2, 6}}));
+    EXPECT_NE(whole, logits_of({3, 1, 4, 1, 6}, {{9, 2, 6}}));
+}
+
+TEST_F(TextPairs, EachAttentionNamesItsPart) {
+    add_matrices({"q", "k", "v", "o"});
+    write(text_with(projections() + R"(
+  v_heads = shape(v, 2, 4); other = attend(q_heads, k_cache, v_cache)
+  attention = attend(q_heads, k_cache, v_cache, part: "source"); attended = shape(attention + other, 8)
+)"));
+    EXPECT_THAT(
+        [&] { (void)import_model(folder_.path(), {.architectures = known()}); },
+        ::testing::ThrowsMessage<Error>(HasSubstr("attends to the source and the target at one time")));
+}
+
 /// A model that assigns vectors.
 class TextVectors : public TextFunctions {
 protected:
@@ -221,11 +287,12 @@ protected:
 
 TEST_F(TextVectors, TokensSeeTheWholeText) {
     add_matrices({"q", "k", "v", "o"});
-    for (const std::string layer : kLayers) add(layer + "d.weight", {8, kHeads});
+    for (const char* name : {"model.norm.weight", "lm_head.weight"}) tensors_.erase(name);
     const auto all = vectors(", ahead: inf");
     EXPECT_EQ(all.size(), 5U * kHidden);
     EXPECT_EQ(all, vectors(", ahead: 4"));
     EXPECT_NE(all, vectors(", ahead: 1"));
+    for (const std::string layer : kLayers) add(layer + "d.weight", {8, kHeads});
     EXPECT_NE(all, vectors(", ahead: inf, distances: buckets(distances_weight, 16, both: true)"));
     EXPECT_THAT([&] { (void)vectors(", ahead: inf, distances: distances_weight"); },
                 ::testing::ThrowsMessage<Error>(HasSubstr("expected buckets of a table")));

@@ -1,6 +1,7 @@
 #include <fstream>
 #include <functional>
 #include <random>
+#include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -36,7 +37,8 @@ const std::map<std::string, int64_t>& small_sizes() {
         {"layers", 2},       {"hidden", 32},        {"feed_forward", 24}, {"heads", 4},
         {"cache_heads", 2},  {"head_width", 8},     {"vocabulary", 19},   {"positions", 64},
         {"expert_count", 6}, {"experts_chosen", 2}, {"expert_width", 12}, {"shared_width", 12},
-        {"shared_count", 1}, {"rotated", 4}};
+        {"shared_count", 1}, {"rotated", 4},        {"groups", 1},        {"kept_groups", 1},
+        {"grown_from", 16},  {"shared_layers", 0},  {"stack", 1}};
     return all;
 }
 
@@ -55,12 +57,22 @@ json small_config(const Architecture& architecture) {
         const auto size = small_sizes().find(setting.name);
         if (size != small_sizes().end() && !setting.hf.names.empty())
             put(config, setting.hf.names.front(), size->second);
+        // Latent attention has keys for each head.
+        if (setting.name == "cache_heads" && architecture.setting("latent_width"))
+            put(config, setting.hf.names.front(), small_sizes().at("heads"));
+        if (setting.name == "growth" && !setting.hf.absent) put(config, setting.hf.names.front(), 0.1);
+        if (setting.name == "has_prefix") put(config, setting.hf.names.front(), false);
         // Some texts want to be told these.
         if (setting.name == "kind" && !setting.hf.absent)
             config[setting.hf.names.front()] = {setting.choices.front(), setting.choices.back()};
         if (setting.name == "scaling")
             config["rope_parameters"] = {{"rope_type", "linear"}, {"factor", 2.0}, {"rope_theta", 100.0}};
     }
+    static const std::set<std::string> kTablesByKind = {"cohere_compass_text", "gemma4_text",
+                                                        "gemma4_unified_text"};
+    if (kTablesByKind.contains(architecture.name))
+        for (const char* kind : {"full_attention", "sliding_attention"})
+            config["rope_parameters"][kind] = {{"rope_type", "default"}, {"rope_theta", 100.0}};
     return config;
 }
 
