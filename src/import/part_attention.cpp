@@ -73,6 +73,7 @@ ValueId PartBuilder::number_of_heads(const PartStep& step, const TermPtr& term, 
 
 /// The queries of an index, their weights, and its keys in the cache.
 void PartBuilder::add_index(const PartStep& step, std::vector<ValueId>& operands) const {
+    if (step_.spec.has_source) fail(step, "chooses keys of a text that is made of another");
     std::vector<ValueId> of_index;
     for (const char* option : {"index_queries", "index_weights"}) {
         const TermPtr term = step.term->option(option);

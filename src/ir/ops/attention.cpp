@@ -1,11 +1,10 @@
 #include "ir/ops/attention.h"
 
-#include <cctype>
-
 #include <fmt/core.h>
 
 #include "ir/ops/activation.h"
 #include "ir/ops/cache_update.h"
+#include "ir/ops/key_index.h"
 #include "support/error.h"
 
 namespace tessera::ops {
@@ -67,19 +66,6 @@ AttentionForm form_of(const Node& node) {
     return form;
 }
 
-/// The predicate for the cached tokens that a token sees.
-std::string visible(const AttentionForm& form) {
-    if (form.part == AttentionPart::kSource) return "i < length[b] and s < split[b]";
-    std::string all = "i < length[b]";
-    if (form.part == AttentionPart::kTarget) all += " and s >= split[b]";
-    if (form.ahead != 0) all += " and s < start[b] + length[b]";
-    if (form.ahead == 0) all += " and s <= start[b] + i";
-    if (form.ahead > 0) all += fmt::format(" and s <= start[b] + i + {}", form.ahead);
-    if (form.window != 0) all += fmt::format(" and s > start[b] + i - {}", form.window);
-    if (form.chunk != 0) all += fmt::format(" and s div {0} == (start[b] + i) div {0}", form.chunk);
-    return all;
-}
-
 /// Whether scores, or the sums with the values, depend on a token's own place.
 bool reads_start(const AttentionForm& form, bool are_scores) {
     return form.part != AttentionPart::kSource || (are_scores && (form.has_slopes || form.has_distances));
@@ -95,28 +81,10 @@ std::string score_of(const AttentionForm& form) {
     return fmt::format("tanh(sum(G * K) * {} / {}) * {}{}", form.scale, form.cap, form.cap, distance);
 }
 
-/// The shape of the cache of an index's keys.
-std::string cache_of_index(const AttentionShape& shape) {
-    return fmt::format("of [{}, {}, 1, {}]", text(shape.pages), kPageSlots, shape.index_width);
-}
-
-/// The same predicate for the token z in place of s.
-std::string of_other(const std::string& where) {
-    std::string other;
-    for (size_t i = 0; i < where.size(); ++i) {
-        const auto is_part = [&](size_t at) {
-            return at < where.size() && (std::isalnum(where[at]) != 0 || where[at] == '_');
-        };
-        const bool is_token = where[i] == 's' && !is_part(i + 1) && (i == 0 || !is_part(i - 1));
-        other += is_token ? 'z' : where[i];
-    }
-    return other;
-}
-
 /// `pattern` with {rows}, {sequences}, ... replaced by the extents.
 DefinitionPtr define_with(Symbols symbols, const AttentionShape& shape, fmt::string_view pattern,
                           ElementType type = ElementType::kF32, const AttentionForm& form = {}) {
-    const std::string where = visible(form), score = score_of(form);
+    const std::string where = visible_tokens(form), score = score_of(form);
     // Keys and values of token s: in its slot of the cache, or in what was read from it.
     const std::string page = fmt::format("page i32[b, s div {}] of [{}, {}]", kPageSlots,
                                          text(shape.sequences), shape.table_width);
@@ -151,9 +119,6 @@ DefinitionPtr define_with(Symbols symbols, const AttentionShape& shape, fmt::str
                                                              shape.heads / shape.cache_heads, shape.heads)
                                                : std::string()),
             fmt::arg("ranks", form.chosen != 0 ? "in  ranks f32[b, i, s]\n" : ""),
-            fmt::arg("index_heads", shape.index_heads), fmt::arg("index_width", shape.index_width),
-            fmt::arg("of_index", cache_of_index(shape)),
-            fmt::arg("where_both", where + " and " + of_other(where)),
             fmt::arg("distances",
                      form.has_distances
                          ? fmt::format("in  distances f32[s - start[b] - i + {}, g * {} + r] of [{}, {}]\n",
@@ -183,6 +148,18 @@ Composite attention(const AttentionForm& form, const AttentionSymbols& symbols) 
     if (form.has_distances) composite.attributes[kDistances] = int64_t{1};
     if (form.chosen != 0) composite.attributes[kChosen] = form.chosen;
     return composite;
+}
+
+std::string visible_tokens(const AttentionForm& form) {
+    if (form.part == AttentionPart::kSource) return "i < length[b] and s < split[b]";
+    std::string all = "i < length[b]";
+    if (form.part == AttentionPart::kTarget) all += " and s >= split[b]";
+    if (form.ahead != 0) all += " and s < start[b] + length[b]";
+    if (form.ahead == 0) all += " and s <= start[b] + i";
+    if (form.ahead > 0) all += fmt::format(" and s <= start[b] + i + {}", form.ahead);
+    if (form.window != 0) all += fmt::format(" and s > start[b] + i - {}", form.window);
+    if (form.chunk != 0) all += fmt::format(" and s div {0} == (start[b] + i) div {0}", form.chunk);
+    return all;
 }
 
 ElementType type_of_attended(WeightFormat cache) {
@@ -230,48 +207,6 @@ in  K {type}[{place}, e]{of_keys}
 where {where}
 )",
         cache, form);
-}
-
-DefinitionPtr index_products(Symbols symbols, const AttentionShape& shape, ElementType cache,
-                             const AttentionForm& form) {
-    AttentionForm own = form;
-    own.has_scales = false;
-    AttentionShape one = shape;
-    one.cache_heads = 1;
-    return define_with(
-        symbols, one,
-        R"(op index_products(b: {sequences}, r: {index_heads}, i: {segment}, s: {cached}, e*: {index_width})
-index first i32[b], length i32[b], start i32[b], {page}
-in  Q f32[first[b] + i, r, e] of [{rows}, {index_heads}, {index_width}]
-in  K {type}[page[b, s div 16], s mod 16, 0, e] {of_index}
-out products f32[b, r, i, s] = max(sum(Q * K), 0)
-where {where}
-)",
-        cache, own);
-}
-
-DefinitionPtr index_scores(Symbols symbols, const AttentionShape& shape, const AttentionForm& form) {
-    return define_with(symbols, shape,
-                       R"(op index_scores(b: {sequences}, i: {segment}, s: {cached}, r*: {index_heads})
-index first i32[b], length i32[b], start i32[b]
-in  W f32[first[b] + i, r] of [{rows}, {index_heads}]
-in  products f32[b, r, i, s]
-out total f32[b, i, s] = sum(W * products)
-where {where}
-)",
-                       ElementType::kF32, form);
-}
-
-DefinitionPtr index_ranks(Symbols symbols, const AttentionShape& shape, const AttentionForm& form) {
-    return define_with(symbols, shape,
-                       R"(op index_ranks(b: {sequences}, i: {segment}, s: {cached}, z*: {cached})
-index length i32[b], start i32[b]
-in  X f32[b, i, z]
-in  Z f32[b, i, s]
-out ranks f32[b, i, s] = sum(select(X > Z or X == Z and z < s, 1, 0))
-where {where_both}
-)",
-                       ElementType::kF32, form);
 }
 
 DefinitionPtr attend_batch(Symbols symbols, const AttentionShape& shape, ElementType cache,

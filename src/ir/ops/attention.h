@@ -68,6 +68,9 @@ struct AttentionForm {
 /// [rows, heads, width of V] of a float type; rows that belong to no sequence are 0.
 Composite attention(const AttentionForm& form, const AttentionSymbols& symbols = {});
 
+/// The predicate for the cached tokens s that token i of sequence b sees.
+std::string visible_tokens(const AttentionForm& form);
+
 /// `rounded` where the policy allows it: bf16 of a cache of bf16, which units multiply in pairs, and of bytes
 /// with scales; else f32.
 ElementType type_of_attended(WeightFormat cache);
@@ -98,16 +101,6 @@ DefinitionPtr read_cache(Symbols symbols, const AttentionShape& shape, int64_t w
 /// f32[sequences, cache heads, group, segment, cached].
 DefinitionPtr scores_batch(Symbols symbols, const AttentionShape& shape, ElementType cache,
                            const AttentionForm& form);
-/// max(sum over e of Q[first[b] + i, r, e] K[.., e], 0): scores of the heads of an index. Operands: first,
-/// length, start, page, Q, K. Result: f32[sequences, heads of the index, segment, cached].
-DefinitionPtr index_products(Symbols symbols, const AttentionShape& shape, ElementType cache,
-                             const AttentionForm& form);
-/// The sum over r of W[first[b] + i, r] products[b, r, i, s]. Operands: first, length, start, W, products.
-/// Result: f32[sequences, segment, cached].
-DefinitionPtr index_scores(Symbols symbols, const AttentionShape& shape, const AttentionForm& form);
-/// How many visible keys have a higher score, or the same and an earlier place. Operands: length, start,
-/// scores, twice. Result: f32[sequences, segment, cached].
-DefinitionPtr index_ranks(Symbols symbols, const AttentionShape& shape, const AttentionForm& form);
 /// Streaming softmax of the scores over s, with the values; weights of type `rounded`. Operands: length,
 /// start, page, scores, V. Results: M, L f32[sequences, cache heads, group, segment], A the same with [..,
 /// width].
