@@ -152,6 +152,12 @@ public:
     /// @throws Error if there are no ids, they do not fit into the context, or one is not of the vocabulary.
     void logits(std::span<const TokenId> ids, const std::function<void(std::span<const float>)>& on_row);
 
+    /// The same of a text that is made of another, the source, by an encoder and a decoder.
+    void logits(std::span<const TokenId> source, std::span<const TokenId> ids,
+                const std::function<void(std::span<const float>)>& on_row);
+    /// Calls `on_row` for every id with its hidden state f32[ModelFile::embedding_width], in order.
+    /// @throws Error as `embed` does
+    void hidden(std::span<const TokenId> ids, const std::function<void(std::span<const float>)>& on_row);
     /// The embedding f32[ModelFile::embedding_width] of a text: its hidden states behind the last norm,
     /// pooled. Unless the pooling takes one token, the logits of all tokens are computed as well.
     /// @throws Error as logits does, and of kind kUsage if the artefact was compiled without embeddings.

@@ -36,6 +36,8 @@ std::string scaling_text(const import::RopeConfig& rope) {
             return fmt::format(", llama3 factor {} from {} positions", rope.factor, rope.original_context);
         case kYarn:
             return fmt::format(", yarn factor {} from {} positions", rope.factor, rope.original_context);
+        case kProportional:
+            return fmt::format(", {} pairs of a head stay", rope.still);
         case kLongRope:
             return fmt::format(", longrope from {} positions", rope.original_context);
     }

@@ -1,4 +1,5 @@
 #include <memory>
+#include <optional>
 
 #include <CLI/CLI.hpp>
 
@@ -17,6 +18,7 @@ namespace {
 
 struct LogitsArguments {
     std::filesystem::path model, ids, out;
+    std::optional<std::filesystem::path> decoder_ids;
     int64_t chunk = 0;
     FirstUse first_use;
 };
@@ -25,7 +27,10 @@ int write_logits(const LogitsArguments& options, const Environment& environment)
     check_output(options.out);
     const std::vector<TokenId> ids = llm::read_prompt_ids(options.ids);
     if (ids.empty()) throw Error(options.ids.string(), "", "holds no ids");
-    const auto count = static_cast<int64_t>(ids.size());
+    std::vector<TokenId> target;
+    if (options.decoder_ids) target = llm::read_prompt_ids(*options.decoder_ids);
+    if (options.decoder_ids && target.empty()) throw Error(options.decoder_ids->string(), "", "holds no ids");
+    const auto count = static_cast<int64_t>(ids.size() + target.size());
     const ModelFile artefact =
         open_model(resolve_model(options.model, environment), count, environment, options.first_use);
     const ModelSettings settings{.context = count, .chunk = options.chunk};
@@ -36,6 +41,11 @@ int write_logits(const LogitsArguments& options, const Environment& environment)
         return 0;
     }
     AtomicFile file(options.out);
+    if (options.decoder_ids) {
+        model.logits(ids, target, [&](std::span<const float> logits) { file.write(std::as_bytes(logits)); });
+        file.commit();
+        return 0;
+    }
     every_logit(model, ids, environment,
                 [&](std::span<const float> logits) { file.write(std::as_bytes(logits)); });
     file.commit();
@@ -54,6 +64,12 @@ Verb logits_verb() {
             const auto options = std::make_shared<LogitsArguments>();
             add_model_argument(app, options->model);
             add_ids_option(app, options->ids);
+            app.add_option(
+                   "--decoder-ids", options->decoder_ids,
+                   "ids of the text that is made of the one in --ids, by an encoder and a decoder: the "
+                   "logits are of these")
+                ->check(not_empty())
+                ->type_name("IDS.json");
             add_first_use_flags(app, options->first_use);
             app.add_option("--out", options->out, "raw little-endian F32, [ids, vocabulary]")
                 ->required()

@@ -87,6 +87,8 @@ runtime::Manifest::Text text_of(const import::ModelFacts& facts) {
     text.context = facts.context;
     for (const int64_t id : facts.end_ids) text.eos.push_back(static_cast<int32_t>(id));
     text.policy = import::name(facts.policy);
+    text.has_source = facts.has_source;
+    text.is_encoder = facts.is_encoder;
     return text;
 }
 

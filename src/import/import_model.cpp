@@ -43,8 +43,10 @@ void check_types(const WeightSource& weights, Findings& findings) {
                 fmt::format("{} tensors of type {}: expected {}", count, type, ops::known_weight_formats()));
 }
 
-int64_t context_of(const ModelConfig& config, const ImportOptions& options, const std::string& path) {
-    if (options.context == 0) return std::min(config.max_positions, kDefaultContext);
+int64_t context_of(const ModelConfig& config, bool reads_whole, const ImportOptions& options,
+                   const std::string& path) {
+    if (options.context == 0)
+        return std::min(config.max_positions, reads_whole ? kDefaultEncoderContext : kDefaultContext);
     if (options.context < 1 || options.context > config.max_positions)
         throw Error(path, "context",
                     fmt::format("is {}, expected 1 to {}, the positions of the model", options.context,
@@ -94,8 +96,12 @@ ImportedModel assemble(const ModelReport& report, const ImportOptions& options) 
                   options.max_tokens, options.max_sequences);
 
     const ModelConfig& config = *checkpoint.config;
-    const int64_t context = context_of(config, options, checkpoint.path);
+    const int64_t context =
+        context_of(config, report.spec->is_encoder || report.spec->has_source, options, checkpoint.path);
     ModelSpec spec = *report.spec;
+    // A step of an encoder takes a whole text.
+    const int64_t tokens =
+        spec.is_encoder || spec.has_source ? std::max(options.max_tokens, context) : options.max_tokens;
     spec.policy = options.policy;
     spec.gives_hidden = options.gives_hidden;
     std::shared_ptr<const WeightSource> weights;
@@ -105,7 +111,7 @@ ImportedModel assemble(const ModelReport& report, const ImportOptions& options) 
     else
         weights = std::make_shared<const RepackedWeights>(checkpoint.weights);
     spec.cache = options.cache ? *options.cache : cache_type(options.policy, cache_makers(spec));
-    ImportedModel model{.graph = build_model(spec, {context, options.max_tokens, options.max_sequences}),
+    ImportedModel model{.graph = build_model(spec, {context, tokens, options.max_sequences}),
                         .weights = std::make_shared<const ModelWeights>(weights, config, spec, context),
                         .facts = {.architecture = config.name(),
                                   .format = checkpoint.format,
@@ -113,6 +119,8 @@ ImportedModel assemble(const ModelReport& report, const ImportOptions& options) 
                                   .context = context,
                                   .max_positions = config.max_positions,
                                   .end_ids = config.end_ids,
+                                  .has_source = spec.has_source,
+                                  .is_encoder = spec.is_encoder,
                                   .policy = spec.policy,
                                   .cache = spec.cache},
                         .warnings = checkpoint.findings.warnings};

@@ -28,6 +28,8 @@ struct ImportOptions {
 
 /// By default, the rotary tables and page tables stay small, however many positions a model allows.
 inline constexpr int64_t kDefaultContext = 8192;
+/// A step of an encoder holds a whole text.
+inline constexpr int64_t kDefaultEncoderContext = 2048;
 
 /// Properties of a model that the rest of Tessera needs besides its graph.
 struct ModelFacts {
@@ -37,6 +39,8 @@ struct ModelFacts {
     int64_t context = 0;        ///< positions of one sequence
     int64_t max_positions = 0;  ///< that the model was made for
     std::vector<int64_t> end_ids;
+    bool has_source = false;  ///< a text is made of another, the source, which a step takes as a whole
+    bool is_encoder = false;  ///< the graph reads whole texts, and gives vectors of their tokens alone
     Policy policy = Policy::kDefault;
     ops::WeightFormat cache = ops::WeightFormat::kF32;
 };

@@ -46,7 +46,8 @@ std::string operand_name(size_t index) {
 
 std::map<std::string, std::string> names_of(const std::vector<MapOperand>& operands) {
     std::map<std::string, std::string> names;
-    for (size_t i = 0; i < operands.size(); ++i) names[operands[i].name] = operand_name(i);
+    for (size_t i = 0; i < operands.size(); ++i)
+        names[operands[i].name] = operands[i].is_position ? "position[t]" : operand_name(i);
     return names;
 }
 
@@ -83,6 +84,10 @@ DefinitionPtr mapped(ops::Symbols symbols, const TermPtr& term, const std::vecto
     }
     for (size_t n = 0; n < operands.size(); ++n) {
         const MapOperand& own = operands[n];
+        if (own.is_position) {
+            reads += "index position i32[t]\n";
+            continue;
+        }
         const size_t axes = own.type.shape.size();
         const size_t skipped = own.is_of_tokens ? 0 : shape.size() - axes;
         std::string map;
@@ -103,11 +108,14 @@ DefinitionPtr mapped(ops::Symbols symbols, const TermPtr& term, const std::vecto
                                    print(BodyText(names_of(operands), where)(term))));
 }
 
-DefinitionPtr indexed_map(ops::Symbols symbols, const std::vector<std::string>& indices, const TermPtr& term,
+DefinitionPtr indexed_map(ops::Symbols symbols, const std::vector<std::string>& indices,
+                          const std::vector<int64_t>& stated, const TermPtr& term,
                           const std::vector<MapOperand>& operands, const Dim& rows,
                           const std::string& where) {
     std::map<std::string, Dim> extents;
     std::vector<std::string> order = indices;
+    for (size_t i = 0; i < stated.size(); ++i)
+        if (stated[i] != 0) extents.emplace(indices[i], Dim(stated[i]));
     const auto operand_of = [&](const std::string& name) -> const MapOperand* {
         const auto found = std::ranges::find(operands, name, &MapOperand::name);
         return found == operands.end() ? nullptr : &*found;
@@ -125,7 +133,10 @@ DefinitionPtr indexed_map(ops::Symbols symbols, const std::vector<std::string>& 
             if (index->kind != Term::Kind::kName || operand_of(index->name)) continue;
             const Dim& extent = own->type.shape[i + skipped];
             const auto [place, is_new] = extents.emplace(index->name, extent);
-            if (!is_new && place->second != extent)
+            const auto said = std::ranges::find(indices, index->name);
+            const bool is_stated = said != indices.end() && !stated.empty() &&
+                                   stated[static_cast<size_t>(said - indices.begin())] != 0;
+            if (!is_new && !is_stated && place->second != extent)
                 throw Error(where, index->name,
                             fmt::format("has two extents, {} and {}", text_of_shape({place->second}),
                                         text_of_shape({extent})));
@@ -146,6 +157,11 @@ DefinitionPtr indexed_map(ops::Symbols symbols, const std::vector<std::string>& 
     std::map<std::string, std::string> names;
     for (size_t n = 0; n < operands.size(); ++n) {
         const MapOperand& own = operands[n];
+        if (own.is_position) {
+            reads += "index position i32[t]\n";
+            names[own.name] = own.name;
+            continue;
+        }
         names[own.name] = operand_name(n);
         std::string map;
         for (size_t i = 0; i < own.type.shape.size(); ++i)
@@ -175,6 +191,55 @@ DefinitionPtr taken_part(ops::Symbols symbols, const TensorType& type, int64_t f
                     ops::text(type.shape[0]), has_heads ? ", h: " + ops::text(type.shape[1]) : std::string(),
                     width, name(type.element), has_heads ? "h, " : "", place, shape_text(type.shape),
                     name(type.element), has_heads ? "h, " : ""));
+}
+
+DefinitionPtr joined_parts(ops::Symbols symbols, const std::vector<TensorType>& parts) {
+    const size_t axes = parts.front().shape.size();
+    Dim heads = axes == 3 ? parts.front().shape[1] : Dim(1);
+    int64_t width = 0;
+    for (const TensorType& part : parts) {
+        width += part.shape.back().factor;
+        if (axes == 3 && part.shape[1] != Dim(1)) heads = part.shape[1];
+    }
+    std::string reads, value;
+    int64_t begin = 0;
+    for (size_t i = 0; i < parts.size(); ++i) {
+        const std::vector<Dim>& shape = parts[i].shape;
+        const int64_t own = shape.back().factor;
+        const std::string head = axes == 2 ? "" : shape[1] == heads ? "h, " : "0, ";
+        // Elsewhere it reads what is there, which the choice drops.
+        reads += fmt::format("in  {} {}[t, {}(n + {}) mod {}] of [{}]\n", operand_name(i),
+                             name(parts[i].element), head, (own - begin % own) % own, own, shape_text(shape));
+        begin += own;
+        const bool is_last = i + 1 == parts.size();
+        value += is_last ? operand_name(i) : fmt::format("select(n < {}, {}, ", begin, operand_name(i));
+    }
+    value.append(parts.size() - 1, ')');
+    const std::string head = axes == 2 ? "" : "h, ";
+    return ops::define(symbols, fmt::format("op joined(t: {}{}, n: {})\n{}out Y {}[t, {}n] = {}\n",
+                                            ops::text(parts[0].shape[0]),
+                                            axes == 2 ? std::string() : ", h: " + ops::text(heads), width,
+                                            reads, name(parts[0].element), head, value));
+}
+
+DefinitionPtr chosen_rows(ops::Symbols symbols, const Dim& rows, int64_t chosen, const TensorType& table,
+                          int64_t experts) {
+    const bool is_column = table.shape[1] == Dim(1) && table.shape[0] != Dim(experts);
+    const int64_t width = is_column ? table.shape[0].factor / experts : table.shape[1].factor;
+    const std::string place =
+        is_column ? fmt::format("choice[t, j] * {} + n, 0", width) : std::string("choice[t, j], n");
+    return ops::define(
+        symbols,
+        fmt::format("op chosen_rows(t: {}, j: {}, n: {})\nindex choice i32[t, j]\nin  W {}[{}] "
+                    "of [{}]\nout Y f32[t, j, n] = W\n",
+                    ops::text(rows), chosen, width, name(table.element), place, shape_text(table.shape)));
+}
+
+DefinitionPtr rows_at_positions(ops::Symbols symbols, const Dim& rows, int64_t positions, int64_t width) {
+    return ops::define(symbols,
+                       fmt::format("op rows_at_positions(t: {}, i: {})\nindex position i32[t]\nin  C "
+                                   "f32[position[t], i] of [{}, {}]\nout Y f32[t, i] = C\n",
+                                   ops::text(rows), width, positions, width));
 }
 
 DefinitionPtr picked(ops::Symbols symbols, const Dim& rows, int64_t width, int64_t chosen) {

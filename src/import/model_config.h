@@ -33,11 +33,13 @@ struct ModelConfig {
     int64_t vocabulary = 0;
     int64_t max_positions = 0;
     std::map<std::string, ModelRope> ropes;  ///< by their names in the text
-    std::optional<bool> is_tied;             ///< empty: the head is the embedding if no head is stored
-    std::optional<PackedForm> packed;        ///< matrices of a folder that are packed integers
-    bool layers_differ = false;              ///< in a size: refused, and their tensors are not looked at
-    std::vector<int64_t> end_ids;            ///< tokens that end a text
-    std::string stated_type;                 ///< of the weights, where the settings say so: "bfloat16"
+    /// The tables that each layer reads by a name of the text, where they differ.
+    std::map<std::string, std::vector<std::string>> ropes_of_layers;
+    std::optional<bool> is_tied;       ///< empty: the head is the embedding if no head is stored
+    std::optional<PackedForm> packed;  ///< matrices of a folder that are packed integers
+    bool layers_differ = false;        ///< in a size: refused, and their tensors are not looked at
+    std::vector<int64_t> end_ids;      ///< tokens that end a text
+    std::string stated_type;           ///< of the weights, where the settings say so: "bfloat16"
 
     const std::string& name() const { return architecture->name; }
     /// The values of settings and `let`s; with a layer, also those that differ by layer.

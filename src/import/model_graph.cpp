@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -12,18 +13,20 @@
 namespace tessera::import {
 namespace {
 
-std::set<std::string> ropes_of(const ModelSpec& spec) {
+std::set<std::string> ropes_of(std::span<const SpecPart> parts) {
     std::set<std::string> names;
-    for (const SpecPart& layer : spec.layers)
-        for (const PartStep& step : layer.steps)
+    for (const SpecPart& part : parts)
+        for (const PartStep& step : part.steps) {
             if (step.is_call("rotate")) names.insert(step.term->arguments[1]->name);
+            if (step.is_call("sine") || step.is_call("cosine")) names.insert(step.term->arguments[0]->name);
+        }
     return names;
 }
 
-void add_ropes(ModelStep& step) {
-    const std::set<std::string> used = ropes_of(step.spec);
+void add_ropes(ModelStep& step, std::span<const SpecPart> parts) {
+    const std::set<std::string> used = ropes_of(parts);
     for (const std::string& name : step.spec.rope_names) {
-        if (!used.contains(name)) continue;
+        if (!used.contains(name) || step.ropes.contains(name)) continue;
         const std::vector<int64_t> shape = {step.limits.context, step.spec.ropes.at(name).pairs()};
         step.ropes[name] = {
             step.constant(name + "_cos", ElementType::kF32, shape, {rope_source(name, true)}),
@@ -88,9 +91,9 @@ void add_head(ModelStep& step, ValueId x) {
         nodes.add("selected", ops::select_rows(step.graph.symbols, rows, step.rows, shape[1].factor),
                   {step.inputs.rows, x});
     builder.run({{step.spec.result, selected}});
-    step.graph.outputs = {builder.value(kLogits)};
+    step.graph.outputs = {builder.value(step.spec.is_encoder ? kVectors : kLogits)};
     // A value of its own: what the head reads may be rounded, or be in blocks.
-    if (step.spec.gives_hidden) step.graph.outputs.push_back(builder.hidden());
+    if (step.spec.gives_hidden && !step.spec.is_encoder) step.graph.outputs.push_back(builder.hidden());
     step.graph.blocks.push_back(std::move(block));
 }
 
@@ -98,10 +101,13 @@ void add_head(ModelStep& step, ValueId x) {
 
 Graph build_model(const ModelSpec& spec, const StepLimits& limits) {
     StepInputs inputs;
-    Graph graph = start_step(spec.name, limits, inputs);
+    StepLimits own = limits;
+    own.has_source = spec.has_source;
+    Graph graph = start_step(spec.name, own, inputs);
     ModelStep step{.spec = spec, .limits = limits, .graph = std::move(graph), .inputs = inputs};
+    add_ropes(step, {&spec.embed, 1});
     ValueId x = add_embedding(step);
-    add_ropes(step);
+    add_ropes(step, spec.layers);
     x = add_layers(step, x);
     add_head(step, x);
     return std::move(step.graph);

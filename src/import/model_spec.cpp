@@ -15,8 +15,8 @@ constexpr std::string_view kWeight = "_weight";
 std::string kind_of(const SpecPart& layer) {
     std::string kind;
     for (const PartStep& step : layer.steps)
-        kind += fmt::format("{}[{}]={};", fmt::join(step.names, ","), fmt::join(step.indices, ","),
-                            print(step.term));
+        kind += fmt::format("{}[{}|{}]={};", fmt::join(step.names, ","), fmt::join(step.indices, ","),
+                            fmt::join(step.extents, ","), print(step.term));
     for (const auto& [name, tensor] : layer.tensors)
         kind += fmt::format("{}:{}:{};", name, fmt::join(tensor.shape, ","), static_cast<int>(tensor.format));
     return kind;

@@ -34,6 +34,9 @@ struct ModelSpec {
     std::vector<SpecPart> layers;
     std::string embedded, result;  ///< as in ModelParts
     std::map<std::string, ModelRope> ropes;
+    bool has_source = false;              ///< a sequence is a source text and the one made of it
+    bool is_encoder = false;              ///< `head` makes vectors, and tokens see later ones
+    int64_t vocabulary = 0;               ///< tokens are below it
     std::vector<std::string> rope_names;  ///< in the order of the text
     Policy policy = Policy::kExact;
     ops::WeightFormat cache = ops::WeightFormat::kF32;  ///< of keys and values: a float type, or Q8_0

@@ -6,7 +6,10 @@
 #include <fmt/core.h>
 
 #include "import/alibi.h"
+#include "import/distance_buckets.h"
 #include "import/model_spec.h"
+#include "import/rope_bases.h"
+#include "ir/stored_number.h"
 #include "support/error.h"
 
 namespace tessera::import {
@@ -39,25 +42,48 @@ ModelWeights::ModelWeights(std::shared_ptr<const WeightSource> checkpoint, const
     for (const SpecPart& layer : spec.layers)
         for (const PartStep& step : layer.steps)
             walk(step.term, [&](const Term& term) {
-                const std::optional<AlibiSlopes> slopes = alibi_slopes_in(term);
-                if (!slopes || slopes_.contains(slopes->source())) return;
-                const auto& values = slopes_.emplace(slopes->source(), slopes->values()).first->second;
-                add(slopes->source(), values, {slopes->heads});
+                add_slopes(term);
+                add_distances(term, layer, positions);
             });
-    for (const RopeText& text : config.architecture->ropes) {
-        const ModelRope& rope = config.ropes.at(text.name);
+    for (const std::string& rope_name : rope_names(config)) {
+        const ModelRope& rope = config.ropes.at(rope_name);
         std::vector<double> frequencies = rope_frequencies(rope.config, rope.width, positions);
         const char* name = factors_of(*checkpoint_, rope.config, positions);
-        const bool is_main = &text == &config.architecture->ropes.front();
+        const bool is_main = rope_name == config.architecture->ropes.front().name;
         const StoredTensor* factors = config.is_gguf && is_main ? checkpoint_->find(name) : nullptr;
         if (factors) divide_by_factors(*factors, name, frequencies);
         const RopeTables& tables =
-            tables_.emplace(text.name, rope_tables(frequencies, positions, rope.config.amplitude))
+            tables_
+                .emplace(rope_name,
+                         rope_tables(frequencies, positions, rope.config.amplitude, rope.config.first))
                 .first->second;
         const std::vector<int64_t> shape = {positions, rope.pairs()};
-        add(rope_source(text.name, true), tables.cos, shape);
-        add(rope_source(text.name, false), tables.sin, shape);
+        add(rope_source(rope_name, true), tables.cos, shape);
+        add(rope_source(rope_name, false), tables.sin, shape);
     }
+}
+
+void ModelWeights::add_slopes(const Term& term) {
+    const std::optional<AlibiSlopes> slopes = alibi_slopes_in(term);
+    if (!slopes || numbers_.contains(slopes->source())) return;
+    const auto& values = numbers_.emplace(slopes->source(), slopes->values()).first->second;
+    add(slopes->source(), values, {slopes->heads});
+}
+
+void ModelWeights::add_distances(const Term& term, const SpecPart& layer, int64_t positions) {
+    const std::optional<DistanceBuckets> buckets = distance_buckets_in(term);
+    const auto table = buckets ? layer.tensors.find(buckets->table) : layer.tensors.end();
+    if (table == layer.tensors.end()) return;
+    const std::string source = buckets->source(table->second.source);
+    const std::optional<ElementType> element = ops::element_of(table->second.format);
+    if (!element || numbers_.contains(source)) return;
+    const TensorContents stored = checkpoint_->contents(table->second.source);
+    const int64_t rows = table->second.shape[0], heads = table->second.shape[1];
+    std::vector<float> numbers;
+    for (int64_t i = 0; i < rows * heads; ++i)
+        numbers.push_back(static_cast<float>(stored_number(stored.bytes, *element, static_cast<size_t>(i))));
+    const auto& values = numbers_.emplace(source, buckets->spread(numbers, rows, positions)).first->second;
+    add(source, values, {2 * positions - 1, heads});
 }
 
 void ModelWeights::add(const std::string& name, const std::vector<float>& contents,

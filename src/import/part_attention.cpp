@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "import/alibi.h"
+#include "import/distance_buckets.h"
 #include "import/part_builder.h"
 #include "ir/ops/attention.h"
 #include "ir/ops/cache_update.h"
@@ -69,6 +71,54 @@ ValueId PartBuilder::number_of_heads(const PartStep& step, const TermPtr& term, 
     return weight(term->name).front();
 }
 
+/// The queries of an index, their weights, and its keys in the cache.
+void PartBuilder::add_index(const PartStep& step, std::vector<ValueId>& operands) const {
+    if (step_.spec.has_source) fail(step, "chooses keys of a text that is made of another");
+    std::vector<ValueId> of_index;
+    for (const char* option : {"index_queries", "index_weights"}) {
+        const TermPtr term = step.term->option(option);
+        const auto found = term ? values_.find(term->name) : values_.end();
+        if (found == values_.end()) fail(step, fmt::format("chooses keys without {}", option));
+        of_index.push_back(found->second);
+    }
+    const TermPtr keys = step.term->option("index_keys");
+    const auto cached = keys ? caches_.find(keys->name) : caches_.end();
+    if (cached == caches_.end() || cached->second.size() != 1)
+        fail(step, "chooses keys without index_keys, a cache of numbers");
+    of_index.push_back(cached->second[0]);
+    const std::vector<int64_t> queries = shape_of(step, of_index[0], 2),
+                               weights = shape_of(step, of_index[1], 1);
+    const std::vector<Dim>& stored_keys = step_.graph[of_index[2]].type.shape;
+    if (weights[0] != queries[0] || stored_keys[2] != Dim(1) || stored_keys[3] != Dim(queries[1]))
+        fail(step, "chooses keys by an index whose heads or widths differ");
+    operands.insert(operands.end(), of_index.begin(), of_index.end());
+}
+
+ops::AttentionPart PartBuilder::part_of(const PartStep& step) const {
+    const TermPtr part = step.term->option("part");
+    if (!part && step_.spec.has_source) fail(step, "attends to the source and the target at one time");
+    if (!part) return ops::AttentionPart::kAll;
+    const bool is_source = part->kind == Term::Kind::kText && part->name == "source";
+    if (!is_source && (part->kind != Term::Kind::kText || part->name != "target"))
+        fail(step, fmt::format("attends to the part {}, expected \"source\" or \"target\"", print(part)));
+    return is_source ? ops::AttentionPart::kSource : ops::AttentionPart::kTarget;
+}
+
+/// A number for each distance and head, spread from a learned table.
+ValueId PartBuilder::numbers_of_distances(const PartStep& step, const TermPtr& term, int64_t heads) {
+    const std::optional<DistanceBuckets> buckets = distance_buckets_in(*term);
+    const auto table = buckets ? part_.tensors.find(buckets->table) : part_.tensors.end();
+    if (table == part_.tensors.end() || table->second.shape.size() != 2 || table->second.shape[1] != heads ||
+        table->second.shape[0] < 4 || !ops::element_of(table->second.format))
+        fail(step, fmt::format("reads {}, expected buckets of a table of four rows or more of {} heads",
+                               print(term), heads));
+    std::vector<std::string> sources;
+    for (const std::string& stored : sources_(table->second, buckets->table))
+        sources.push_back(buckets->source(stored));
+    return step_.constant(node_name(step.name() + "_distances"), ElementType::kF32,
+                          {2 * step_.limits.context - 1, heads}, std::move(sources));
+}
+
 ValueId PartBuilder::attend(const PartStep& step) {
     const auto cached = [&](size_t index) -> const std::vector<ValueId>& {
         const auto found = caches_.find(step.term->arguments[index]->name);
@@ -81,20 +131,32 @@ ValueId PartBuilder::attend(const PartStep& step) {
     const std::vector<ValueId>&keys = cached(1), &values = cached(2);
     const std::vector<int64_t> shape = shape_of(step, q, 2);
     const std::vector<Dim> stored_shape = step_.graph[keys[0]].type.shape;
-    if (shape[1] != stored_shape[3].factor || step_.graph[values[0]].type.shape != stored_shape ||
+    const std::vector<Dim> value_shape = step_.graph[values[0]].type.shape;
+    if (shape[1] != stored_shape[3].factor || value_shape[2] != stored_shape[2] ||
         shape[0] % stored_shape[2].factor != 0)
         fail(step, fmt::format("has {} heads of {} for {} of {} in the cache", shape[0], shape[1],
                                stored_shape[2].factor, stored_shape[3].factor));
     const bool is_exact = step_.spec.policy == Policy::kExact;
     const double window = number_option(step, "window", 0);
+    const double ahead = number_option(step, "ahead", 0);
+    // As many as there can be are all.
+    const double chosen = std::min(number_option(step, "chosen", 0), 1e15);
+    if (ahead < 0 || (ahead > 0 && !step_.spec.is_encoder))
+        fail(step, "sees later tokens, which only those of a model that gives vectors do");
     const ops::AttentionForm form{
+        .part = part_of(step),
         .scale = number_option(step, "scale", 1 / std::sqrt(static_cast<double>(shape[1]))),
         .rounded = is_exact ? ElementType::kF32 : ops::type_of_attended(step_.spec.cache),
         .cap = number_option(step, "cap", 0),
         // A window that is no shorter than the context never acts.
         .window = window < static_cast<double>(step_.limits.context) ? static_cast<int64_t>(window) : 0,
+        .ahead =
+            ahead < static_cast<double>(step_.limits.context) ? static_cast<int64_t>(ahead) : ops::kWhole,
+        .chunk = static_cast<int64_t>(number_option(step, "chunk", 0)),
         .has_scales = !ops::element_of(step_.spec.cache),
         .has_slopes = step.term->option("slopes") != nullptr,
+        .has_distances = step.term->option("distances") != nullptr,
+        .chosen = static_cast<int64_t>(chosen) < step_.limits.context ? static_cast<int64_t>(chosen) : 0,
         .has_sinks = step.term->option("sinks") != nullptr};
     const StepInputs& in = step_.inputs;
     std::vector<ValueId> operands{q, keys[0], values[0], in.first, in.length, in.start, in.page};
@@ -102,8 +164,13 @@ ValueId PartBuilder::attend(const PartStep& step) {
     for (const char* option : {"slopes", "sinks"})
         if (const TermPtr of_heads = step.term->option(option))
             operands.push_back(number_of_heads(step, of_heads, shape[0]));
-    return builder_.add(node_name(step.name()), ops::attention(form), std::move(operands),
-                        typed(q, wanted_type(step.name())));
+    if (const TermPtr distances = step.term->option("distances"))
+        operands.push_back(numbers_of_distances(step, distances, shape[0]));
+    if (form.part != ops::AttentionPart::kAll) operands.push_back(in.split);
+    if (form.chosen > 0) add_index(step, operands);
+    TensorType type = typed(q, wanted_type(step.name()));
+    type.shape[2] = value_shape[3];
+    return builder_.add(node_name(step.name()), ops::attention(form), std::move(operands), std::move(type));
 }
 
 }  // namespace tessera::import

@@ -10,6 +10,7 @@
 #include "import/map_operator.h"
 #include "import/model_step.h"
 #include "ir/ops/activation.h"
+#include "ir/ops/attention.h"
 #include "ir/ops/block_builder.h"
 
 namespace tessera::import {
@@ -67,19 +68,27 @@ private:
     ValueId norm(const PartStep& step, const std::string& node, ElementType result);
     ValueId shape(const PartStep& step);
     void split(const PartStep& step);
+    ValueId join(const PartStep& step);
     ValueId rotate(const PartStep& step);
+    RopeTablesOfStep rope(const PartStep& step, size_t index) const;
+    ValueId waves(const PartStep& step);
     ValueId softmax(const PartStep& step);
 
     // part_attention.cpp
     void cache(const PartStep& step);
     ValueId attend(const PartStep& step);
+    void add_index(const PartStep& step, std::vector<ValueId>& operands) const;
+    ops::AttentionPart part_of(const PartStep& step) const;
+    ValueId numbers_of_distances(const PartStep& step, const TermPtr& term, int64_t heads);
     ValueId number_of_heads(const PartStep& step, const TermPtr& term, int64_t heads);
     ValueId stored(const std::string& node, ValueId x, int64_t heads, int64_t width, ElementType type);
 
     // part_experts.cpp
     ValueId top(const PartStep& step);
     ValueId pick(const PartStep& step);
+    ValueId rows(const PartStep& step);
     ValueId experts(const PartStep& step);
+    ValueId each(const PartStep& step);
     ValueId shares(const PartStep& step);
     ValueId mix(const PartStep& step);
 

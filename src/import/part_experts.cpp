@@ -27,6 +27,19 @@ ValueId PartBuilder::pick(const PartStep& step) {
                         {choice, x});
 }
 
+/// Y[t, j, n] = W[choice[t, j], n]: numbers of the chosen experts, as their biases.
+ValueId PartBuilder::rows(const PartStep& step) {
+    const SpecTensor& own = tensor(step, 0);
+    const ValueId choice = argument(step, 1);
+    const std::vector<ValueId> table = weight(step.term->arguments[0]->name);
+    if (own.shape.size() != 2 || table.size() != 1) fail(step, "reads rows of a tensor without rows");
+    const bool is_column = own.matrices > 1 && own.shape[1] == 1;
+    return builder_.add(node_name(step.name()),
+                        chosen_rows(symbols(), rows_of(choice), shape_of(step, choice, 1)[0],
+                                    step_.graph[table[0]].type, is_column ? own.matrices : own.shape[0]),
+                        {choice, table[0]});
+}
+
 ValueId PartBuilder::experts(const PartStep& step) {
     const ValueId x = argument(step, 0), choice = argument(step, 2);
     const SpecTensor& matrices = tensor(step, 1);
@@ -41,6 +54,23 @@ ValueId PartBuilder::experts(const PartStep& step) {
                                            matrices.shape[0] / matrices.matrices, matrices.shape[1],
                                            matrices.format, has_own_inputs),
                         joined({choice, x}, weight(step.term->arguments[1]->name)));
+}
+
+/// A matrix for each place, whatever the token.
+ValueId PartBuilder::each(const PartStep& step) {
+    const ValueId x = argument(step, 0);
+    const SpecTensor& own = tensor(step, 1);
+    const std::vector<Dim>& shape = step_.graph[x].type.shape;
+    const bool has_own_inputs = shape.size() == 3;
+    if (own.shape.size() != 2 || shape.back().factor != own.shape[1] ||
+        (has_own_inputs && shape[1].factor != own.matrices))
+        fail(step, fmt::format("multiplies inputs of {} by {} matrices with rows of {}", shape.back().factor,
+                               own.matrices, own.shape.back()));
+    return builder_.add(
+        node_name(step.name()),
+        ops::matmul_of_each(symbols(), {rows_of(x), 0, own.matrices}, own.shape[0] / own.matrices,
+                            own.shape[1], own.format, has_own_inputs),
+        joined({x}, weight(step.term->arguments[1]->name)));
 }
 
 /// Each token's share of the places, [rows, chosen]: by the softmax of the chosen scores, or of all.

@@ -1,3 +1,5 @@
+#include <limits>
+
 #include <fmt/format.h>
 
 #include "import/part_builder.h"
@@ -29,6 +31,7 @@ int64_t extent_of(const PartStep& step, size_t index) {
 double number_option(const PartStep& step, const char* option, double otherwise) {
     const TermPtr term = step.term->option(option);
     if (!term || term->is_name("null")) return otherwise;
+    if (term->is_name("inf")) return std::numeric_limits<double>::infinity();
     if (term->kind != Term::Kind::kNumber)
         throw Error(step.where, step.name(),
                     fmt::format("has {}: {}, expected a number", option, print(term)));
@@ -41,12 +44,16 @@ ValueId PartBuilder::call(const PartStep& step) {
     if (f == "linear") return linear(step);
     if (f == "rms" || f == "layernorm") return norm(step, step.name(), wanted_type(step.name()));
     if (f == "shape") return shape(step);
+    if (f == "join") return join(step);
     if (f == "rotate") return rotate(step);
+    if (f == "sine" || f == "cosine") return waves(step);
     if (f == "attend") return attend(step);
     if (f == "softmax") return softmax(step);
     if (f == "top") return top(step);
     if (f == "pick") return pick(step);
+    if (f == "rows") return rows(step);
     if (f == "experts") return experts(step);
+    if (f == "each") return each(step);
     if (f == "shares") return shares(step);
     if (f == "mix") return mix(step);
     fail(step, fmt::format("calls {}, which cannot stand here", f));
@@ -57,10 +64,15 @@ ValueId PartBuilder::lookup(const PartStep& step) {
     if (!step.term->arguments[1]->is_name("token")) fail(step, "looks up another row than that of the token");
     if (table.shape.size() != 2) fail(step, "looks up rows of a tensor without rows");
     const std::vector<ValueId> stored = weight(step.term->arguments[0]->name);
+    ValueId ids = step_.inputs.tokens;
+    // Tokens that a smaller table has not have its first row.
+    if (table.shape[0] < step_.spec.vocabulary)
+        ids = builder_.add(node_name(step.name() + "_ids"),
+                           ops::known_ids(symbols(), step_.rows, table.shape[0]), {ids});
     return builder_.add(node_name(step.name()),
                         ops::embedding(symbols(), step_.rows, table.shape[0], table.shape[1], table.format,
                                        number_option(step, "scale", 1)),
-                        joined({step_.inputs.tokens}, stored));
+                        joined({ids}, stored));
 }
 
 /// X + E[position + first]. The place is `position` or `position + FIRST`.
@@ -144,10 +156,16 @@ ValueId PartBuilder::shape(const PartStep& step) {
                             ops::merge_heads(symbols(), from[0], from[1].factor, from[2].factor, type), {x});
     }
     const int64_t second = extent_of(step, 2);
-    if (first * second != count || from.size() != 2)
+    if (first * second != count || from.size() > 3)
         fail(step, fmt::format("makes {} times {} numbers of {}", first, second, count));
+    if (from.size() == 3 && from[1] == Dim(first)) return x;
+    const ValueId flat =
+        from.size() == 2
+            ? x
+            : builder_.add(node_name(step.name() + "_flat"),
+                           ops::merge_heads(symbols(), from[0], from[1].factor, from[2].factor, type), {x});
     return builder_.add(node_name(step.name()), ops::split_heads(symbols(), from[0], first, second, type),
-                        {x});
+                        {flat});
 }
 
 /// Each result is a node that reads its own part of the last axis.
@@ -171,13 +189,46 @@ void PartBuilder::split(const PartStep& step) {
         fail(step, fmt::format("takes {} of {} numbers", begin, from.back().factor));
 }
 
+/// Values of one number of axes and heads, or of one head, side by side.
+ValueId PartBuilder::join(const PartStep& step) {
+    std::vector<ValueId> ids;
+    std::vector<TensorType> types;
+    Dim heads(1);
+    for (size_t i = 0; i < step.term->arguments.size(); ++i) {
+        ids.push_back(argument(step, i));
+        types.push_back(step_.graph[ids.back()].type);
+        const std::vector<Dim>& shape = types.back().shape;
+        if (shape.size() == 3 && heads == Dim(1)) heads = shape[1];
+        const bool fits = shape.size() == types[0].shape.size() && (shape.size() == 2 || shape.size() == 3) &&
+                          types.back().element == types[0].element &&
+                          (shape.size() == 2 || shape[1] == heads || shape[1] == Dim(1));
+        if (!fits) fail(step, "joins values of other axes or heads");
+    }
+    return builder_.add(node_name(step.name()), joined_parts(symbols(), types), std::move(ids));
+}
+
+RopeTablesOfStep PartBuilder::rope(const PartStep& step, size_t index) const {
+    const TermPtr& name = step.term->arguments[index];
+    const auto tables = step_.ropes.find(name->name);
+    if (name->kind != Term::Kind::kName || tables == step_.ropes.end())
+        fail(step, fmt::format("reads {}, expected rotary tables", print(name)));
+    return tables->second;
+}
+
+/// Sines or cosines of the angles of a token's position.
+ValueId PartBuilder::waves(const PartStep& step) {
+    const RopeTablesOfStep tables = rope(step, 0);
+    const int64_t pairs = step_.spec.ropes.at(step.term->arguments[0]->name).pairs();
+    return builder_.add(node_name(step.name()),
+                        rows_at_positions(symbols(), step_.rows, step_.limits.context, pairs),
+                        {step_.inputs.position, step.is_call("sine") ? tables.sin : tables.cos});
+}
+
 ValueId PartBuilder::rotate(const PartStep& step) {
     const ValueId x = argument(step, 0);
     const std::vector<int64_t> shape = shape_of(step, x, 2);
-    const std::string& rope = step.term->arguments[1]->name;
-    const auto tables = step_.ropes.find(rope);
-    if (tables == step_.ropes.end()) fail(step, fmt::format("reads {}, expected rotary tables", rope));
-    const int64_t rotated = 2 * step_.spec.ropes.at(rope).pairs();
+    const RopeTablesOfStep tables = rope(step, 1);
+    const int64_t rotated = 2 * step_.spec.ropes.at(step.term->arguments[1]->name).pairs();
     if (rotated > shape[1]) fail(step, fmt::format("rotates {} of {} numbers", rotated, shape[1]));
     const auto is_set = [&](const char* option) {
         const TermPtr value = step.term->option(option);
@@ -187,7 +238,7 @@ ValueId PartBuilder::rotate(const PartStep& step) {
     return builder_.add(
         node_name(step.name()),
         ops::rope(symbols(), form, is_set("pairs") ? ops::RopeForm::kPairs : ops::RopeForm::kHalves),
-        {step_.inputs.position, x, tables->second.cos, tables->second.sin});
+        {step_.inputs.position, x, tables.cos, tables.sin});
 }
 
 ValueId PartBuilder::softmax(const PartStep& step) {

@@ -43,6 +43,12 @@ std::vector<MapOperand> PartBuilder::operands_of(const PartStep& step, std::vect
     walk(step.term, [&](const Term& each) {
         const bool is_read = each.kind == Term::Kind::kName || each.kind == Term::Kind::kElement;
         if (!is_read || std::ranges::find(operands, each.name, &MapOperand::name) != operands.end()) return;
+        if (each.name == "position") {
+            ids.insert(ids.begin(), step_.inputs.position);
+            operands.insert(operands.begin(),
+                            {each.name, step_.graph[step_.inputs.position].type, true, true});
+            return;
+        }
         if (part_.tensors.contains(each.name)) {
             const std::vector<ValueId> own = weight(each.name);
             if (own.size() != 1) fail(step, fmt::format("reads {}, which is quantised", each.name));
@@ -96,11 +102,11 @@ ValueId PartBuilder::indexed(const PartStep& step) {
     std::vector<ValueId> ids;
     const std::vector<MapOperand> operands = operands_of(step, ids);
     const auto of_tokens = std::ranges::find(operands, true, &MapOperand::is_of_tokens);
-    if (of_tokens == operands.end()) fail(step, "reads no value of a token");
+    // Numbers of tensors alone are the same for all tokens.
+    const Dim& rows = of_tokens == operands.end() ? step_.rows : of_tokens->type.shape.front();
     return builder_.add(
         node_name(step.name()),
-        indexed_map(symbols(), step.indices, step.term, operands, of_tokens->type.shape.front(), step.where),
-        ids);
+        indexed_map(symbols(), step.indices, step.extents, step.term, operands, rows, step.where), ids);
 }
 
 }  // namespace tessera::import

@@ -30,16 +30,39 @@ public:
         const Architecture& architecture = *config_.architecture;
         result_.embed = place(parts.embed, architecture.model, "", std::nullopt);
         result_.head = place(parts.head, architecture.model, "", std::nullopt);
-        const std::string& layers = config_.is_gguf ? architecture.gguf_layers : architecture.hf_layers;
+        const auto& names = config_.is_gguf ? architecture.gguf_layers : architecture.hf_layers;
+        const std::string layers = names.empty() ? "" : names.front();
         result_.before_number = whole(layers.substr(0, layers.find(kNumber)), "");
         for (int64_t layer = 0; layer < config_.layers; ++layer)
             result_.layers.push_back(place(parts.layers[static_cast<size_t>(layer)], architecture.layer,
-                                           with_number(layers, std::to_string(layer)), layer));
+                                           beginning_of(names, layer), layer));
         place_shared_embedding(parts);
         return std::move(result_);
     }
 
 private:
+    /// The beginning of the names of a layer's tensors.
+    std::string beginning_of(const std::vector<std::string>& names, int64_t layer) const {
+        if (names.empty()) return "";
+        const TermPtr& term = config_.architecture->layer_number;
+        const int64_t number =
+            term ? integer_of(evaluate(term, config_.scope(layer), config_.name()), config_.name()) : layer;
+        return with_number(names[place_of_layer(layer)], std::to_string(number));
+    }
+
+    /// The one of several beginnings of names that a layer has.
+    size_t place_of_layer(int64_t layer) const {
+        const Architecture& architecture = *config_.architecture;
+        const size_t count = (config_.is_gguf ? architecture.gguf_layers : architecture.hf_layers).size();
+        if (!architecture.layer_place) return 0;
+        const int64_t place = integer_of(
+            evaluate(architecture.layer_place, config_.scope(layer), config_.name()), config_.name());
+        if (place < 0 || place >= static_cast<int64_t>(count))
+            throw Error(config_.name() + ".arch", "layers",
+                        fmt::format("has no beginning of names {}", place));
+        return static_cast<size_t>(place);
+    }
+
     bool is_stored(const std::string& name) const {
         return !checkpoint_ || checkpoint_->find(name) != nullptr;
     }
@@ -50,7 +73,7 @@ private:
 
     /// The first word of the names of a folder, if it was left out.
     void find_base() {
-        const std::string& layers = config_.architecture->hf_layers;
+        const std::string& layers = config_.architecture->hf_layers.front();
         const size_t dot = layers.find('.');
         if (config_.is_gguf || !checkpoint_ || dot == std::string::npos) return;
         const std::string base = layers.substr(0, dot + 1);
@@ -65,7 +88,8 @@ private:
     }
 
     std::string whole(const std::string& prefix, const std::string& name) const {
-        const std::string all = prefix + name;
+        // A name that begins with a stroke is that of a tensor outside of the layers.
+        const std::string all = name.starts_with('/') ? name.substr(1) : prefix + name;
         return !base_.empty() && all.starts_with(base_) ? all.substr(base_.size()) : all;
     }
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "import/rope_bases.h"
 #include "import/tensor_account.h"
 #include "support/error.h"
 
@@ -78,8 +79,14 @@ SpecPart resolved_head(const ModelParts& parts, const PlacedTensors& placed, con
 ModelSpec spec_of(const ModelConfig& config, const ModelParts& parts, const PlacedTensors& placed,
                   const std::string& name, const FormatOf& format_of,
                   const std::function<bool(const std::string&, const std::string&)>& is_tied) {
-    ModelSpec spec{.name = name, .embedded = parts.embedded, .result = parts.result, .ropes = config.ropes};
-    for (const RopeText& rope : config.architecture->ropes) spec.rope_names.push_back(rope.name);
+    ModelSpec spec{.name = name,
+                   .embedded = parts.embedded,
+                   .result = parts.result,
+                   .ropes = config.ropes,
+                   .has_source = parts.has_source,
+                   .is_encoder = parts.is_encoder,
+                   .vocabulary = config.vocabulary};
+    spec.rope_names = rope_names(config);
     spec.embed = resolved(parts.embed, placed.embed, format_of);
     spec.head = resolved_head(parts, placed, spec.embed, format_of, is_tied);
     for (size_t i = 0; i < parts.layers.size(); ++i)

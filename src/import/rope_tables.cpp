@@ -65,6 +65,10 @@ std::vector<double> rope_frequencies(const RopeConfig& config, int64_t head_widt
             case RopeConfig::Scaling::kYarn:
                 frequencies.push_back(yarn_scaled(config, width, i, frequency));
                 break;
+            case RopeConfig::Scaling::kProportional:
+                frequencies.push_back(
+                    i < rotated_pairs(config, head_width) - config.still ? frequency / config.factor : 0);
+                break;
             case RopeConfig::Scaling::kLongRope:
                 frequencies.push_back(factors.empty() ? frequency
                                                       : frequency / factors.at(static_cast<size_t>(i)));
@@ -83,14 +87,15 @@ double longrope_amplitude(double factor, int64_t original_context) {
     return std::sqrt(1 + std::log(factor) / std::log(static_cast<double>(original_context)));
 }
 
-RopeTables rope_tables(std::span<const double> frequencies, int64_t positions, double amplitude) {
+RopeTables rope_tables(std::span<const double> frequencies, int64_t positions, double amplitude,
+                       int64_t first) {
     RopeTables tables;
     const size_t elements = static_cast<size_t>(positions) * frequencies.size();
     tables.cos.reserve(elements);
     tables.sin.reserve(elements);
     for (int64_t position = 0; position < positions; ++position) {
         for (const double frequency : frequencies) {
-            const double angle = static_cast<double>(position) * frequency;
+            const double angle = static_cast<double>(first + position) * frequency;
             tables.cos.push_back(static_cast<float>(amplitude * std::cos(angle)));
             tables.sin.push_back(static_cast<float>(amplitude * std::sin(angle)));
         }

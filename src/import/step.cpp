@@ -86,7 +86,9 @@ Graph start_step(const std::string& name, const StepLimits& limits, StepInputs& 
               .first = input("first", {b}),
               .length = input("length", {b}),
               .start = input("start", {b}),
+              .split = {},
               .page = input("page", {b, table})};
+    if (limits.has_source) inputs.split = input("split", {b});
     return graph;
 }
 

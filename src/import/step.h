@@ -12,6 +12,7 @@ struct StepLimits {
     int64_t context = 0;       ///< positions of one sequence
     int64_t max_tokens = 512;  ///< new tokens of all sequences
     int64_t max_sequences = 16;
+    bool has_source = false;  ///< sequences begin with a source text
 };
 
 /// The inputs of a step, which the run time fills. Symbols: T tokens, R rows, B sequences, I longest segment,
@@ -24,6 +25,7 @@ struct StepInputs {
     ValueId first;     ///< i32[B], first token of each sequence; its tokens are consecutive
     ValueId length;    ///< i32[B], number of its new tokens
     ValueId start;     ///< i32[B], number of its tokens that are cached already
+    ValueId split;     ///< i32[B], tokens of the source text at the beginning; only where there is one
     ValueId page;  ///< i32[B, ceil(context / 16)]: where each 16 tokens of the sequence lie; only those below
                    ///< S are read
 };

@@ -62,6 +62,17 @@ bool are_close(const StoredTensor& tensor, const std::vector<double>& expected) 
     return true;
 }
 
+/// {} in a pattern is a number.
+bool stands_for(const std::string& pattern, const std::string& name) {
+    const size_t at = pattern.find("{}");
+    if (at == std::string::npos) return pattern == name;
+    const std::string_view end = std::string_view(pattern).substr(at + 2);
+    if (name.size() < at + 1 + end.size() || !name.starts_with(pattern.substr(0, at)) || !name.ends_with(end))
+        return false;
+    const std::string_view number = std::string_view(name).substr(at, name.size() - at - end.size());
+    return std::ranges::all_of(number, [](char digit) { return '0' <= digit && digit <= '9'; });
+}
+
 }  // namespace
 
 std::string_view TensorAccount::behind_layer(std::string_view name) const {
@@ -149,7 +160,8 @@ void TensorAccount::account_for_rest() {
 
 bool TensorAccount::is_recomputed(const std::string& name) const {
     const auto is_unused = [&](const PlacedPart& part) {
-        return std::ranges::find(part.unused, name) != part.unused.end();
+        return std::ranges::any_of(part.unused,
+                                   [&](const std::string& each) { return stands_for(each, name); });
     };
     if (is_unused(placed_.head) || std::ranges::any_of(placed_.layers, is_unused)) return true;
     if (!name.ends_with(kFrequencies)) return false;

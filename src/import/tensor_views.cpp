@@ -23,6 +23,28 @@ std::vector<std::byte> transposed(const StoredTensor& stored, std::span<const st
     return all;
 }
 
+/// The shape of several matrices, also where they are stored as one; empty for others.
+std::vector<int64_t> stack_of(const StoredTensor& stored, const TensorView& form) {
+    if (stored.shape.size() == 3) return stored.shape;
+    const bool is_stack = form.is_transposed && form.groups > 1 && stored.shape.size() == 2 &&
+                          stored.shape[1] == form.total && stored.shape[0] % form.groups == 0;
+    if (!is_stack) return {};
+    return {form.groups, stored.shape[0] / form.groups, stored.shape[1]};
+}
+
+/// Each of several matrices transposed, which are stored one behind the other.
+std::vector<std::byte> transposed_stack(const std::vector<int64_t>& shape, std::span<const std::byte> bytes) {
+    const size_t matrix = bytes.size() / static_cast<size_t>(shape[0]);
+    const StoredTensor one{.shape = {shape[1], shape[2]}};
+    std::vector<std::byte> all;
+    all.reserve(bytes.size());
+    for (size_t at = 0; at < bytes.size(); at += matrix) {
+        const std::vector<std::byte> own = transposed(one, bytes.subspan(at, matrix), 0, one.shape[1]);
+        all.insert(all.end(), own.begin(), own.end());
+    }
+    return all;
+}
+
 /// Rows [first, first + rows) of each group of `total`.
 std::vector<std::byte> taken_rows(std::span<const std::byte> bytes, const TensorView& view) {
     const size_t row = bytes.size() / static_cast<size_t>(view.groups * view.total);
@@ -40,12 +62,19 @@ std::vector<std::byte> taken_rows(std::span<const std::byte> bytes, const Tensor
 TensorViews::View TensorViews::described(const StoredTensor& stored, const TensorView& form) {
     View view{.tensor = stored, .form = form};
     StoredTensor& tensor = view.tensor;
-    const bool is_stack =
-        stored.shape.size() == 3 && stored.shape[0] * stored.shape[1] == form.groups * form.total;
-    if (is_stack) tensor.shape = {stored.shape[0] * stored.shape[1], stored.shape[2]};
+    const int64_t all_rows = form.groups * form.total;
+    const std::vector<int64_t> stack = stack_of(stored, form);
+    view.is_transposed = form.is_transposed && stored.element.has_value() &&
+                         (!stack.empty() || (stored.shape.size() == 2 && form.groups == 1));
+    if (!stack.empty()) tensor.shape = stack;
+    if (view.is_transposed) std::swap(tensor.shape.end()[-1], tensor.shape.end()[-2]);
+    const bool is_stack = tensor.shape.size() == 3 && tensor.shape[0] * tensor.shape[1] == all_rows;
+    if (is_stack) tensor.shape = {all_rows, tensor.shape[2]};
+    // Numbers of a matrix by turns: rows of one number.
+    const bool is_column = stored.shape.size() == 2 && tensor.shape[0] != all_rows &&
+                           tensor.shape[0] * tensor.shape[1] == all_rows;
+    if (is_column) tensor.shape = {all_rows, 1};
     if (stored.shape.empty() && form.total == 1) tensor.shape = {1};
-    view.is_transposed = form.is_transposed && stored.shape.size() == 2 && stored.element.has_value();
-    if (view.is_transposed) std::swap(tensor.shape[0], tensor.shape[1]);
     if (tensor.shape.empty() || tensor.shape[0] != form.groups * form.total) return view;
     tensor.shape[0] = form.groups * form.rows;
     const bool is_whole = form.rows == form.total;
@@ -92,9 +121,13 @@ TensorContents TensorViews::contents(std::string_view name) const {
     TensorContents whole = checkpoint_->contents(view.form.stored);
     if (!view.is_made) return whole;
     const StoredTensor& stored = *checkpoint_->find(view.form.stored);
+    std::vector<std::byte> turned;
+    const std::vector<int64_t> stack = stack_of(stored, view.form);
+    if (view.is_transposed && !stack.empty()) turned = transposed_stack(stack, whole.bytes);
+    const bool is_matrix = view.is_transposed && stack.empty();
     const auto made = std::make_shared<const std::vector<std::byte>>(
-        view.is_transposed ? transposed(stored, whole.bytes, view.form.first, view.form.rows)
-                           : taken_rows(whole.bytes, view.form));
+        is_matrix ? transposed(stored, whole.bytes, view.form.first, view.form.rows)
+                  : taken_rows(turned.empty() ? whole.bytes : turned, view.form));
     return {.bytes = *made, .owner = made};
 }
 

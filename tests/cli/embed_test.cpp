@@ -1,5 +1,6 @@
 #include <filesystem>
 #include <fstream>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
@@ -24,6 +25,31 @@ TEST_F(EmbedVerb, NeedsEmbeddingsAndAText) {
     EXPECT_EQ(none.exit_code, 2);
     EXPECT_THAT(none.errors, HasSubstr("`TEXT`: is missing"));
     EXPECT_EQ(tessera({"embed", "toy.tsr", "-p", "a", "--pooling", "attention"}).exit_code, 2);
+}
+
+TEST_F(EmbedVerb, WritesTheVectorsOfAllTokens) {
+    namespace fs = std::filesystem;
+    fs::copy(TESSERA_SOURCE_DIR "/models/tessera-tiny", path("model"), fs::copy_options::recursive);
+    write("ids.json", "[5, 6, 7]");
+    const ProcessResult rows =
+        tessera({"embed", "model", "--ids", "ids.json", "--pooling", "none", "--out", "v.bin"});
+    ASSERT_EQ(rows.exit_code, 0) << rows.errors;
+    const ProcessResult last =
+        tessera({"embed", "model", "--ids", "ids.json", "--pooling", "last", "--keep-length", "--json"});
+    ASSERT_EQ(last.exit_code, 0) << last.errors;
+    const auto expected = nlohmann::json::parse(last.output).at("embeddings").at(0).at("embedding");
+    ASSERT_EQ(fs::file_size(path("v.bin")), 3 * expected.size() * sizeof(float));
+    std::vector<float> all(3 * expected.size());
+    std::ifstream(path("v.bin"), std::ios::binary)
+        .read(reinterpret_cast<char*>(all.data()), static_cast<std::streamsize>(all.size() * sizeof(float)));
+    for (size_t i = 0; i < expected.size(); ++i)
+        EXPECT_NEAR(all[2 * expected.size() + i], expected[i].get<float>(), 1e-4F);
+    EXPECT_EQ(tessera({"embed", "model", "--ids", "ids.json", "--pooling", "none"}).exit_code, 2);
+    EXPECT_EQ(tessera({"embed", "model", "--ids", "ids.json", "--out", "v.bin"}).exit_code, 2);
+    const ProcessResult pair =
+        tessera({"logits", "model", "--ids", "ids.json", "--decoder-ids", "ids.json", "--out", "l.bin"});
+    EXPECT_EQ(pair.exit_code, 2);
+    EXPECT_THAT(pair.errors, HasSubstr("makes no text of another"));
 }
 
 TEST_F(EmbedVerb, FollowsTheModelsFiles) {

@@ -36,7 +36,7 @@ std::vector<double> InterpretedSession::step(const std::vector<int64_t>& tokens)
     std::vector<int64_t> position, slot, rows;
     for (int64_t i = 0; i < count; ++i) {
         const int64_t at = cached_ + i;
-        position.push_back(at);
+        position.push_back(at < split_ ? at : at - split_);
         slot.push_back(page_of(at / ops::kPageSlots) * ops::kPageSlots + at % ops::kPageSlots);
         rows.push_back(i);
     }
@@ -46,6 +46,7 @@ std::vector<double> InterpretedSession::step(const std::vector<int64_t>& tokens)
     call.inputs = {
         {"tokens", row(tokens)}, {"position", row(position)}, {"slot", row(slot)},       {"rows", row(rows)},
         {"first", row({0})},     {"length", row({count})},    {"start", row({cached_})}, {"page", page}};
+    if (graph_.find("split")) call.inputs["split"] = row({split_});
     call.constant = [&](const Value& constant, int64_t repetition) {
         return import::constant_data(*model_.weights, constant, repetition);
     };
@@ -54,6 +55,11 @@ std::vector<double> InterpretedSession::step(const std::vector<int64_t>& tokens)
     states_ = std::move(result.states);
     cached_ += count;
     return std::move(result.outputs.at(0).values);
+}
+
+void InterpretedSession::read_source(const std::vector<int64_t>& tokens) {
+    split_ = std::ssize(tokens);
+    (void)step(tokens);
 }
 
 double distance_from_loops(const import::ImportedModel& model, const RandomDecoder& decoder) {

@@ -18,6 +18,8 @@ public:
 
     /// The logits after each of these tokens, [tokens, vocabulary].
     std::vector<double> step(const std::vector<int64_t>& tokens);
+    /// The source of the text that the next steps have. @pre the first step
+    void read_source(const std::vector<int64_t>& tokens);
 
 private:
     int64_t page_of(int64_t index) const { return (index * 5 + 2) % pages_; }
@@ -26,6 +28,7 @@ private:
     Graph graph_;
     int64_t pages_;
     int64_t cached_ = 0;
+    int64_t split_ = 0;  ///< tokens of the source
     GraphStates states_;
 };
 

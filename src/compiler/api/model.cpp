@@ -76,6 +76,7 @@ WorkerStatistics Model::worker_statistics() const {
 }
 
 Generation Model::generate(std::span<const TokenId> prompt, const GenerateOptions& options) {
+    llm::expect_logits(contents_->language.session());
     GenerateOptions all = options;
     if (const auto& text = contents_->artefact().manifest().text; text && !options.past_end)
         all.stop_ids.insert(all.stop_ids.end(), text->eos.begin(), text->eos.end());
@@ -105,9 +106,38 @@ void Model::logits(std::span<const TokenId> ids, const std::function<void(std::s
     contents_->refuse_empty(ids);
     contents_->kept.close();
     llm::Session& session = contents_->language.session();
+    llm::expect_logits(session);
     const OpenSequence sequence(session);
     const llm::Addition addition{sequence.id(), ids, llm::every_row(ids)};
     session.add({&addition, 1}, [&](size_t, int32_t, std::span<const float> row) { on_row(row); });
+}
+
+void Model::logits(std::span<const TokenId> source, std::span<const TokenId> ids,
+                   const std::function<void(std::span<const float>)>& on_row) {
+    contents_->refuse_empty(source);
+    contents_->refuse_empty(ids);
+    contents_->kept.close();
+    llm::Session& session = contents_->language.session();
+    if (!session.has_source())
+        throw Error(contents_->artefact().where(), "", "makes no text of another", "give its text alone",
+                    ErrorKind::kUsage);
+    const OpenSequence sequence(session);
+    const llm::Addition of_source{sequence.id(), source, {}, true};
+    session.add({&of_source, 1}, [](size_t, int32_t, std::span<const float>) {});
+    const llm::Addition addition{sequence.id(), ids, llm::every_row(ids)};
+    session.add({&addition, 1}, [&](size_t, int32_t, std::span<const float> row) { on_row(row); });
+}
+
+void Model::hidden(std::span<const TokenId> ids, const std::function<void(std::span<const float>)>& on_row) {
+    contents_->refuse_empty(ids);
+    contents_->kept.close();
+    llm::Session& session = contents_->language.session();
+    llm::expect_hidden(session);
+    const OpenSequence sequence(session);
+    const llm::Addition addition{sequence.id(), ids, llm::every_row(ids)};
+    session.add(
+        {&addition, 1}, [](size_t, int32_t, std::span<const float>) {}, {},
+        [&](size_t, int32_t, std::span<const float> row) { on_row(row); });
 }
 
 std::vector<float> Model::embed(std::span<const TokenId> ids, const EmbedOptions& options) {

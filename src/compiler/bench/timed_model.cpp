@@ -104,7 +104,7 @@ TimedModel::Step TimedModel::step(int64_t start, int64_t tokens) const {
         static_cast<size_t>((start + tokens + interface.page_size - 1) / interface.page_size));
     std::iota(pages.begin(), pages.end(), 0);
     const std::vector<int32_t> rows = {static_cast<int32_t>(tokens - 1)};
-    const llm::Segment segment{std::span(tokens_).first(static_cast<size_t>(tokens)), start, pages, rows};
+    const llm::Segment segment{std::span(tokens_).first(static_cast<size_t>(tokens)), start, 0, pages, rows};
     const auto count =
         std::max<int64_t>(interface.limits[llm::StepInterface::kP].low, static_cast<int64_t>(pages.size()));
     llm::StepValues values = llm::step_values(manifest, interface, {&segment, 1}, count);

@@ -69,12 +69,16 @@ struct RopeText {
     FormatNames hf, gguf;  ///< of the base
     std::string kind;  ///< layers whose parameters have a place of their own: "full_attention"; empty: all
     bool has_longrope = false;
+    bool has_proportional = false;  ///< "proportional" turns a part of the pairs of whole heads: Gemma 4
     std::vector<std::string> part_names;  ///< further names of the fraction that is rotated
     TermPtr part;            ///< the fraction by default, where a folder may state one; null: heads are whole
     TermPtr rotated;         ///< elements of a head, where no fraction says it; null: by the fraction
     bool has_alpha = false;  ///< "dynamic" with a constant alpha stretches the base: Hunyuan
     bool has_gguf_part = false;  ///< `rope.dimension_count` may be below the width
     TermPtr original_context;    ///< by default; null: the positions of the model
+    TermPtr base;                ///< counts whatever a file says, perhaps by layer; null: that of the file
+    TermPtr first;               ///< the position whose angle the first token has; null: 0
+    bool is_fixed = false;       ///< no file says anything of these tables
     std::string where;
 };
 
@@ -111,6 +115,7 @@ struct Assignment {
     std::vector<std::string> names;    ///< several only of `split`
     std::vector<std::string> indices;  ///< of NAME[i, j]; empty: the whole value
     bool has_indices = false;
+    std::vector<TermPtr> extents;  ///< of the indices; null where what is read by an index alone says it
     TermPtr value;
     TermPtr when;  ///< null: always
     std::string where;
@@ -134,8 +139,11 @@ struct Architecture {
     std::vector<Verdict> verdicts;
     std::vector<std::string> ignored_hf, ignored_gguf;
     std::vector<RopeText> ropes;
-    std::string hf_layers, gguf_layers;  ///< "model.layers.{}."
+    std::vector<std::string> hf_layers,
+        gguf_layers;      ///< "model.layers.{}."; several where stacks have their own
+    TermPtr layer_place;  ///< which of them a layer has; null: the first
     TermPtr layer_count;
+    TermPtr layer_number;  ///< in the names of a layer's tensors; null: its own
     Section model, layer;
 
     const Setting* setting(std::string_view setting_name) const;

@@ -139,10 +139,16 @@ private:
             terms(each.part, each.where);
             terms(each.rotated, each.where);
             terms(each.original_context, each.where);
+            terms(each.base, each.where);
+            terms(each.first, each.where);
+            if (each.is_fixed && !each.base)
+                throw Error(each.where, each.name, "has no base, which no file says", "write base VALUE");
             check_format(terms, each.hf, each.where);
             check_format(terms, each.gguf, each.where);
         }
-        terms(architecture_.layer_count, architecture_.name + ".arch");
+        for (const TermPtr& term :
+             {architecture_.layer_count, architecture_.layer_number, architecture_.layer_place})
+            terms(term, architecture_.name + ".arch");
     }
 
     void check_section(const Section& section, const Names& common,
@@ -177,6 +183,7 @@ private:
             if (each.has_indices) add_reduced(each.value, own);
             own(each.value, each.where, true);
             terms(each.when, each.where);
+            for (const TermPtr& extent : each.extents) terms(extent, each.where);
         }
         for (const TensorText& each : section.tensors)
             if (!each.tied.empty()) terms.expect_known(each.tied, each.where);
@@ -197,15 +204,18 @@ private:
             if (!architecture_.setting(name)) throw Error(file, name, "is no setting, which every model has");
         if (!architecture_.layer_count)
             throw Error(file, "layers", "is missing: names of layers and their count");
-        expect_value(architecture_.model, "logits", file);
+        if (!has_value(architecture_.model, "vectors")) expect_value(architecture_.model, "logits", file);
         expect_value(architecture_.layer, "give", file);
     }
 
-    static void expect_value(const Section& section, const char* name, const std::string& file) {
-        const bool has = std::ranges::any_of(section.assignments, [&](const Assignment& each) {
+    static bool has_value(const Section& section, const char* name) {
+        return std::ranges::any_of(section.assignments, [&](const Assignment& each) {
             return std::ranges::find(each.names, name) != each.names.end();
         });
-        if (!has) throw Error(file, name, "is assigned nowhere");
+    }
+
+    static void expect_value(const Section& section, const char* name, const std::string& file) {
+        if (!has_value(section, name)) throw Error(file, name, "is assigned nowhere");
     }
 
     const Architecture& architecture_;

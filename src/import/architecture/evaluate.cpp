@@ -24,6 +24,16 @@ int64_t floor_div(int64_t a, int64_t b) {
     return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
 }
 
+/// The number that a standard normal variable stays below with this probability, by bisection.
+double probit(double probability) {
+    double low = -40, high = 40;
+    for (int step = 0; step < 100; ++step) {
+        const double middle = (low + high) / 2;
+        (std::erfc(-middle / std::sqrt(2.0)) / 2 < probability ? low : high) = middle;
+    }
+    return low;
+}
+
 class Evaluation {
 public:
     Evaluation(const Scope& scope, const std::string& where) : scope_(scope), where_(where) {}
@@ -123,6 +133,7 @@ private:
             {"rsqrt", [](double v) { return 1 / std::sqrt(v); }},
             {"tanh", [](double v) { return std::tanh(v); }},
             {"erf", [](double v) { return std::erf(v); }},
+            {"probit", probit},
             {"sigmoid", [](double v) { return 1 / (1 + std::exp(-v)); }}};
         if (f == "round" || f == "floor") return rounded(f, f == "round" ? std::nearbyint(x) : std::floor(x));
         return {kFunctions.at(f)(x)};
@@ -198,11 +209,13 @@ bool is_literal(const std::string& name) {
 
 int scalar_arity(const std::string& function) {
     static const std::map<std::string, int, std::less<>> kArities = {
-        {"and", 2},     {"or", 2},     {"not", 1},    {"+", 2},      {"-", 2},      {"*", 2},    {"/", 2},
-        {"div", 2},     {"mod", 2},    {"negate", 1}, {"min", 2},    {"max", 2},    {"abs", 1},  {"round", 1},
-        {"floor", 1},   {"exp", 1},    {"log", 1},    {"sqrt", 1},   {"rsqrt", 1},  {"tanh", 1}, {"erf", 1},
-        {"sigmoid", 1}, {"<", 2},      {"<=", 2},     {">", 2},      {">=", 2},     {"==", 2},   {"!=", 2},
-        {"in", 2},      {"select", 3}, {"given", 2},  {"length", 1}, {"is_list", 1}};
+        {"and", 2},     {"or", 2},    {"not", 1},    {"+", 2},      {"-", 2},      {"*", 2},
+        {"/", 2},       {"div", 2},   {"mod", 2},    {"negate", 1}, {"min", 2},    {"max", 2},
+        {"abs", 1},     {"round", 1}, {"floor", 1},  {"exp", 1},    {"log", 1},    {"sqrt", 1},
+        {"rsqrt", 1},   {"tanh", 1},  {"erf", 1},    {"probit", 1},
+
+        {"sigmoid", 1}, {"<", 2},     {"<=", 2},     {">", 2},      {">=", 2},     {"==", 2},
+        {"!=", 2},      {"in", 2},    {"select", 3}, {"given", 2},  {"length", 1}, {"is_list", 1}};
     const auto found = kArities.find(function);
     return found == kArities.end() ? 0 : found->second;
 }

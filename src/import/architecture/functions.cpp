@@ -16,22 +16,34 @@ constexpr ValueFunction kFunctions[] = {
     {"layernorm", 1, 2, "eps plus"},
     {"shape", 2, 3, ""},
     {"split", 3, kAny, ""},
+    {"join", 2, kAny, ""},
+    {"sine", 1, 1, ""},
+    {"cosine", 1, 1, ""},
     {"rotate", 2, 2, "back pairs"},
     {"cache", 1, 1, ""},
-    {"attend", 3, 3, "cap scale window slopes sinks"},
+    {"attend", 3, 3,
+     "ahead cap chosen chunk distances index_keys index_queries index_weights part scale window slopes "
+     "sinks"},
     {"alibi", 1, 2, ""},
+    {"buckets", 2, 2, "both"},
     {"softmax", 1, 1, ""},
     {"top", 2, 2, ""},
     {"pick", 2, 2, ""},
+    {"rows", 2, 2, ""},
     {"experts", 3, 3, ""},
+    {"each", 2, 2, ""},
     {"shares", 2, 2, "all"},
     {"mix", 2, 2, ""},
 };
 
 constexpr std::pair<std::string_view, ops::ActivationFunction> kActivations[] = {
-    {"silu", ops::ActivationFunction::kSilu},          {"gelu", ops::ActivationFunction::kGelu},
-    {"gelu_tanh", ops::ActivationFunction::kGeluTanh}, {"relu", ops::ActivationFunction::kRelu},
-    {"relu2", ops::ActivationFunction::kSquaredRelu},  {"softplus", ops::ActivationFunction::kSoftplus},
+    {"silu", ops::ActivationFunction::kSilu},
+    {"gelu", ops::ActivationFunction::kGelu},
+    {"gelu_tanh", ops::ActivationFunction::kGeluTanh},
+    {"relu", ops::ActivationFunction::kRelu},
+    {"relu2", ops::ActivationFunction::kSquaredRelu},
+    {"softplus", ops::ActivationFunction::kSoftplus},
+    {"quick_gelu", ops::ActivationFunction::kQuickGelu},
 };
 
 constexpr std::pair<std::string_view, std::string_view> kTransformers[] = {
@@ -46,6 +58,7 @@ constexpr std::pair<std::string_view, std::string_view> kTransformers[] = {
     {"gelu_python_tanh", "gelu_tanh"},
     {"relu", "relu"},
     {"relu2", "relu2"},
+    {"quick_gelu", "quick_gelu"},
 };
 
 }  // namespace

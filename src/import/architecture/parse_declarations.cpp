@@ -140,8 +140,16 @@ RopeText parse_rope(TokenStream& tokens) {
             rope.kind = expect_text(tokens, "a kind of layers");
         else if (tokens.accept("longrope"))
             rope.has_longrope = true;
+        else if (tokens.accept("proportional"))
+            rope.has_proportional = true;
         else if (tokens.accept("alpha"))
             rope.has_alpha = true;
+        else if (tokens.accept("fixed"))
+            rope.is_fixed = true;
+        else if (tokens.accept("base"))
+            rope.base = parse_term(tokens);
+        else if (tokens.accept("first"))
+            rope.first = parse_term(tokens);
         else if (tokens.accept("rotated"))
             rope.rotated = parse_term(tokens);
         else if (tokens.accept("original"))
@@ -152,7 +160,8 @@ RopeText parse_rope(TokenStream& tokens) {
             rope.part_names = alternatives(tokens), rope.part = parse_term(tokens);
         else
             tokens.fail_expecting(
-                "hf, gguf, kind, longrope, alpha, original, partial, rotated or dimension_count");
+                "hf, gguf, kind, longrope, proportional, alpha, base, fixed, first, original, partial, "
+                "rotated or dimension_count");
     }
     return rope;
 }
@@ -166,10 +175,17 @@ void parse_layer_names(TokenStream& tokens, Architecture& architecture) {
         return text;
     };
     tokens.expect("hf", "behind `layers`");
-    architecture.hf_layers = name();
-    architecture.gguf_layers = tokens.accept("gguf") ? name() : "";
+    const auto all_names = [&] {
+        std::vector<std::string> all = {name()};
+        while (tokens.accept("or")) all.push_back(name());
+        return all;
+    };
+    architecture.hf_layers = all_names();
+    architecture.gguf_layers = tokens.accept("gguf") ? all_names() : std::vector<std::string>();
+    architecture.layer_place = tokens.accept("at") ? parse_term(tokens) : nullptr;
     tokens.expect("count", "behind the names");
     architecture.layer_count = parse_term(tokens);
+    architecture.layer_number = tokens.accept("number") ? parse_term(tokens) : nullptr;
 }
 
 TensorText parse_tensor(TokenStream& tokens, bool is_bare) {
@@ -223,6 +239,7 @@ Assignment parse_assignment(TokenStream& tokens) {
         own.has_indices = true;
         while (!tokens.accept("]")) {
             own.indices.push_back(tokens.expect_new_name("an index"));
+            own.extents.push_back(tokens.accept(":") ? parse_term(tokens) : nullptr);
             if (!tokens.at("]")) tokens.expect(",", "between the indices");
         }
     }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "import/architecture/functions.h"
+#include "import/rope_bases.h"
 #include "support/error.h"
 
 namespace tessera::import {
@@ -15,7 +16,7 @@ namespace {
 class ActiveSection {
 public:
     ActiveSection(const ModelConfig& config, const Section& section, std::optional<int64_t> layer)
-        : config_(config), section_(section), scope_(config.scope(layer)) {
+        : config_(config), section_(section), layer_(layer), scope_(config.scope(layer)) {
         for (const Assignment& each : section.assignments) {
             if (!holds(each.when, each.where)) continue;
             for (const std::string& name : each.names)
@@ -31,6 +32,14 @@ public:
     const Section& section() const { return section_; }
     const Scope& scope() const { return scope_; }
     const ModelConfig& config() const { return config_; }
+
+    /// The tables that stand for those of this name here.
+    std::string rope(const std::string& name) const {
+        const auto found = config_.ropes_of_layers.find(name);
+        return layer_ && found != config_.ropes_of_layers.end()
+                   ? found->second.at(static_cast<size_t>(*layer_))
+                   : name;
+    }
 
     bool holds(const TermPtr& when, const std::string& where) const {
         return !when || truth_of(evaluate(when, scope_, where), where);
@@ -50,6 +59,7 @@ public:
 private:
     const ModelConfig& config_;
     const Section& section_;
+    const std::optional<int64_t> layer_;
     Scope scope_;
     std::map<std::string, const Assignment*> by_name_;
 };
@@ -97,6 +107,7 @@ private:
         Term result = *term;
         for (TermPtr& argument : result.arguments) argument = with_functions(argument);
         for (auto& [name, value] : result.options) value = with_functions(value);
+        if (result.kind == Term::Kind::kName) result.name = section_.rope(result.name);
         if (result.kind != Term::Kind::kCall) return std::make_shared<const Term>(std::move(result));
         const Setting* setting = section_.config().architecture->setting(result.name);
         if (setting && setting->type == SettingType::kActivation)
@@ -122,8 +133,8 @@ private:
         static const std::set<std::string> kWords = {"null", "true",  "false",   "stored",
                                                      "inf",  "token", "position"};
         if (kWords.contains(name)) return false;
-        const auto& ropes = section_.config().architecture->ropes;
-        if (std::ranges::find(ropes, name, &RopeText::name) != ropes.end()) return false;
+        const std::vector<std::string> ropes = rope_names(section_.config());
+        if (std::ranges::find(ropes, name) != ropes.end()) return false;
         const bool is_index =
             own.has_indices && name.size() == 1 && !section_.find(name) && !inputs_.contains(name);
         return !is_index;
@@ -140,7 +151,18 @@ private:
         TermPtr term = value_of(own);
         if (!own.has_indices) term = flat(term, own, true);
         note_tensors(term);
-        add({own.names, own.indices, own.has_indices, term, own.where});
+        add({own.names, own.indices, own.has_indices, extents_of(own), term, own.where});
+    }
+
+    std::vector<int64_t> extents_of(const Assignment& own) const {
+        std::vector<int64_t> extents;
+        for (const TermPtr& extent : own.extents) {
+            extents.push_back(extent ? integer_of(evaluate(extent, section_.scope(), own.where), own.where)
+                                     : 0);
+            if (extent && (extents.back() < 1 || extents.back() > limits::kElements))
+                throw Error(own.where, own.names.front(), fmt::format("has an axis of {}", extents.back()));
+        }
+        return extents;
     }
 
     void add(PartStep step) {
@@ -181,7 +203,7 @@ private:
             own, term->kind == Term::Kind::kCall && find_value_function(term->name) ? term->name : "value");
         const TermPtr inner = flat(term, own, true);
         note_tensors(inner);
-        add({{name}, {}, false, inner, own.where});
+        add({{name}, {}, false, {}, inner, own.where});
         return name_term(name);
     }
 
@@ -247,10 +269,13 @@ ModelParts parts_of(const ModelConfig& config) {
         throw Error(layers->where, "layers", "reads an expression, expected the name of a value");
     ModelParts parts{.embedded = layers->value->arguments[0]->name, .result = layers->names.front()};
     parts.embed = PartMaker(model, {}).make(parts.embedded);
-    parts.head = PartMaker(model, {parts.result}).make(kLogits);
+    parts.is_encoder = model.find(kVectors) != nullptr;
+    parts.head = PartMaker(model, {parts.result}).make(parts.is_encoder ? kVectors : kLogits);
     for (int64_t layer = 0; layer < config.layers; ++layer) {
         const ActiveSection section(config, architecture.layer, layer);
         parts.layers.push_back(PartMaker(section, {kLayerInput}).make(kLayerResult));
+        for (const PartStep& step : parts.layers.back().steps)
+            parts.has_source = parts.has_source || (step.is_call("attend") && step.term->option("part"));
     }
     return parts;
 }

@@ -15,6 +15,7 @@ struct PartStep {
     std::vector<std::string> names;
     std::vector<std::string> indices;
     bool has_indices = false;
+    std::vector<int64_t> extents;  ///< of the indices; 0 where what they read says it
     TermPtr term;
     std::string where;
 
@@ -45,13 +46,17 @@ struct ModelParts {
     Part embed, head;
     std::vector<Part> layers;
     std::string embedded;  ///< the value that the first layer reads
-    std::string result;    ///< the name of the last layer's value in `head`
+    bool is_encoder = false;
+    bool has_source = false;  ///< a layer attends to a part of a sequence
+    std::string result;       ///< the name of the last layer's value in `head`
 };
 
 /// The input of a layer, and the name of its result.
 inline constexpr const char* kLayerInput = "x";
 inline constexpr const char* kLayerResult = "give";
 inline constexpr const char* kLogits = "logits";
+/// In place of the logits of an encoder, whose tokens see all of their text.
+inline constexpr const char* kVectors = "vectors";
 
 /// @throws Error naming the line of the text where a value is assigned twice or not at all for these settings
 ModelParts parts_of(const ModelConfig& config);

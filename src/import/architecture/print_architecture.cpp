@@ -71,8 +71,12 @@ std::string print_section(const char* word, const Section& section) {
     for (const FusedText& fused : section.fused) text += print_fused(fused);
     if (!section.unused.empty()) text += fmt::format("  unused {}\n", quoted(section.unused, ", "));
     for (const Assignment& each : section.assignments) {
+        std::vector<std::string> indices_text;
+        for (size_t i = 0; i < each.indices.size(); ++i)
+            indices_text.push_back(each.indices[i] +
+                                   (each.extents[i] ? ": " + print(each.extents[i]) : std::string()));
         const std::string indices =
-            each.has_indices ? fmt::format("[{}]", fmt::join(each.indices, ", ")) : std::string();
+            each.has_indices ? fmt::format("[{}]", fmt::join(indices_text, ", ")) : std::string();
         text += fmt::format("  {}{} = {}{}\n", fmt::join(each.names, ", "), indices, print(each.value),
                             behind("when", each.when));
     }
@@ -88,7 +92,9 @@ std::string print_rope(const RopeText& rope) {
     return fmt::format(
         "rope {} width {}{}{}{}{}{}{}{}\n", rope.name, print(rope.width), format_text("hf", rope.hf),
         format_text("gguf", rope.gguf), rope.kind.empty() ? "" : fmt::format(" kind \"{}\"", rope.kind),
-        (rope.has_longrope ? std::string(" longrope") : std::string()) + (rope.has_alpha ? " alpha" : "") +
+        (rope.has_longrope ? std::string(" longrope") : std::string()) +
+            (rope.has_proportional ? " proportional" : "") + (rope.has_alpha ? " alpha" : "") +
+            (rope.is_fixed ? " fixed" : "") + behind("base", rope.base) + behind("first", rope.first) +
             behind("rotated", rope.rotated),
         behind("original", rope.original_context), part, rope.has_gguf_part ? " dimension_count" : "");
 }
@@ -116,10 +122,10 @@ std::string print(const Architecture& architecture) {
         text += fmt::format("ignore gguf {}\n", quoted(architecture.ignored_gguf, ", "));
     for (const RopeText& rope : architecture.ropes) text += print_rope(rope);
     if (architecture.layer_count)
-        text += fmt::format(
-            "layers hf \"{}\"{} count {}\n", architecture.hf_layers,
-            architecture.gguf_layers.empty() ? "" : fmt::format(" gguf \"{}\"", architecture.gguf_layers),
-            print(architecture.layer_count));
+        text +=
+            fmt::format("layers{}{}{} count {}{}\n", names_text("hf", architecture.hf_layers),
+                        names_text("gguf", architecture.gguf_layers), behind("at", architecture.layer_place),
+                        print(architecture.layer_count), behind("number", architecture.layer_number));
     return text + print_section("model", architecture.model) + print_section("layer", architecture.layer);
 }
 

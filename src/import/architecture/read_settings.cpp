@@ -67,7 +67,8 @@ private:
     /// The name that the file has for it; several must agree.
     std::string stated_name(const Setting& setting) {
         std::string found;
-        for (const std::string& name : file_.names_of(setting).names) {
+        for (const std::string& stated : file_.names_of(setting).names) {
+            const std::string name = with_number(stated, config_.layers - 1);
             if (!file_.is_stated(name)) continue;
             if (found.empty())
                 found = name;
@@ -160,7 +161,7 @@ private:
         if (const auto* text = std::get_if<std::string>(&value.data))
             if (const std::string_view known = activation_of_transformers(*text); !known.empty())
                 return {std::string(known)};
-        file_.refuse(field, "known are silu, gelu, gelu_pytorch_tanh, relu and relu2");
+        file_.refuse(field, "known are silu, gelu, gelu_pytorch_tanh, quick_gelu, relu and relu2");
         (void)setting;
         return {std::string("silu")};
     }
@@ -212,7 +213,36 @@ private:
         return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
     }
 
+    static std::string with_number(std::string name, int64_t layer) {
+        if (const size_t at = name.find("{}"); at != std::string::npos)
+            name.replace(at, 2, std::to_string(layer));
+        return name;
+    }
+
+    /// Settings of single layers, under names with their numbers.
+    bool read_by_number(const Setting& setting) {
+        const FormatNames& format = file_.names_of(setting);
+        const bool has_numbers = std::ranges::any_of(
+            format.names, [](const std::string& name) { return name.find("{}") != std::string::npos; });
+        if (!has_numbers) return false;
+        std::vector<Scalar>& all = config_.settings_of_layers[setting.name];
+        for (int64_t layer = 0; layer < config_.layers; ++layer) {
+            std::string stated;
+            for (const std::string& name : format.names)
+                if (const std::string own = with_number(name, layer); stated.empty() && file_.is_stated(own))
+                    stated = own;
+            if (!stated.empty() && !file_.is_null(stated)) {
+                all.push_back(read_stated(setting, stated));
+                continue;
+            }
+            if (!format.absent) fail_missing(setting, with_number(format.names.front(), layer));
+            all.push_back(checked(setting, evaluate(format.absent, scope(layer), setting.where)));
+        }
+        return true;
+    }
+
     void read_of_layers(const Setting& setting) {
+        if (read_by_number(setting)) return;
         const std::string field = stated_name(setting);
         const FormatNames& format = file_.names_of(setting);
         std::vector<Scalar>& all = config_.settings_of_layers[setting.name];
@@ -226,6 +256,8 @@ private:
             } else if (setting.type == SettingType::kPattern) {
                 all = periodic(integer_of(value, setting.where), field);
                 return;
+            } else {
+                file_.refuse(field, fmt::format("expected one for each of {} layers", config_.layers));
             }
         }
         if (!format.absent) fail_missing(setting, first_name(setting));

@@ -8,6 +8,7 @@
 #include "import/architecture/read_settings.h"
 #include "import/end_ids.h"
 #include "import/gguf/gguf_settings.h"
+#include "import/rope_bases.h"
 #include "support/error.h"
 #include "support/shown.h"
 
@@ -142,7 +143,7 @@ void read_gguf_ropes(GgufReader& reader, ModelConfig& config) {
         ModelRope rope;
         rope.width = integer_of(evaluate(text.width, config.scope(), text.where), text.where);
         // The scaling is that of the first tables; others have a base of their own alone.
-        if (is_first)
+        if (is_first && !text.is_fixed)
             rope.config = read_gguf_rope(reader, text, base, config.max_positions);
         else
             rope.config.base = base;
@@ -150,6 +151,7 @@ void read_gguf_ropes(GgufReader& reader, ModelConfig& config) {
         read_rotated(reader, text, config.layers, rope);
         config.ropes[text.name] = rope;
     }
+    set_rope_bases(config);
 }
 
 /// Checks that no single range covers.

@@ -12,6 +12,7 @@
 #include "import/hf/rope_settings.h"
 #include "import/hf/settings.h"
 #include "import/hf/unsupported_settings.h"
+#include "import/rope_bases.h"
 #include "support/error.h"
 #include "support/json.h"
 
@@ -75,6 +76,7 @@ public:
     Scalar read(const std::string& field, const Setting& setting) override {
         auto [settings, own] = at(field);
         if (setting.type == SettingType::kBool) return {settings.boolean(own, false)};
+        if (!has_list(setting) && settings.is_boolean(own)) return {settings.shown(own)};
         if (!has_list(setting)) return {settings.text(own).value_or("")};
         std::vector<Scalar> all;
         for (const std::string& each : settings.texts(own)) append(all, each);
@@ -129,6 +131,7 @@ void read_ropes(HfSettings& settings, ModelConfig& config) {
     for (const RopeText& text : config.architecture->ropes) {
         RopeRules rules{.base = number_in(text.hf.absent, RopeRules().base, config, text.where),
                         .has_longrope = text.has_longrope,
+                        .has_proportional = text.has_proportional,
                         .part_names = text.part_names,
                         .layer_type = text.kind,
                         .max_positions = config.max_positions};
@@ -139,7 +142,7 @@ void read_ropes(HfSettings& settings, ModelConfig& config) {
             rules.original_context =
                 integer_of(evaluate(text.original_context, config.scope(), text.where), text.where);
         rules.has_alpha = text.has_alpha;
-        ModelRope rope{read_rope(settings, rules), rules.head_width};
+        ModelRope rope{text.is_fixed ? RopeConfig{} : read_rope(settings, rules), rules.head_width};
         if (text.rotated) {
             const int64_t rotated =
                 integer_of(evaluate(text.rotated, config.scope(), text.where), text.where);
@@ -150,6 +153,7 @@ void read_ropes(HfSettings& settings, ModelConfig& config) {
         }
         config.ropes[text.name] = rope;
     }
+    set_rope_bases(config);
 }
 
 /// Checks that no single range covers.

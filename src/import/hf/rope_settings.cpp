@@ -109,12 +109,24 @@ void rotate_part(HfSettings& where, double part, const RopeRules& rules, RopeCon
                     fmt::format("is {}, which rotates nothing of {} elements", part, rules.head_width));
 }
 
+/// The part of a head says how many of its pairs turn; the exponents are those of the whole head.
+void read_proportional(HfSettings& scaling, const BesideRope& beside, RopeConfig& rope) {
+    const double part = scaling.real(kPartOfHead, {0, 1}, 1);
+    const auto width = static_cast<double>(beside.rules.head_width);
+    rope.scaling = RopeConfig::Scaling::kProportional;
+    rope.factor = scaling.real("factor", kFactor, 1);
+    rope.still = beside.rules.head_width / 2 - static_cast<int64_t>(std::floor(part * width / 2));
+}
+
 /// "dynamic" depends on the length of each text. account_for refuses the remaining settings: these objects
 /// hold nothing harmless.
 RopeConfig read_object(HfSettings scaling, const BesideRope& beside, RopeConfig rope) {
     const bool has_longrope = beside.rules.has_longrope;
     rope.base = scaling.real("rope_theta", kBase, rope.base);
-    if (scaling.has(kPartOfHead)) rotate_part(scaling, scaling.real(kPartOfHead, kPart), beside.rules, rope);
+    const bool is_proportional = beside.rules.has_proportional && scaling.text("rope_type") == "proportional";
+    if (is_proportional) rope.rotated = 0;
+    if (!is_proportional && scaling.has(kPartOfHead))
+        rotate_part(scaling, scaling.real(kPartOfHead, kPart), beside.rules, rope);
     const std::string type = read_type(scaling);
     if (type == "yarn" && !has_longrope) {
         read_yarn(scaling, beside, rope);
@@ -131,6 +143,8 @@ RopeConfig read_object(HfSettings scaling, const BesideRope& beside, RopeConfig 
         rope.base *= std::pow(scaling.real("alpha", kFactor), width / (width - 2));
         for (const char* unread : {"factor", "mscale", "mscale_all_dim", "beta_fast", "beta_slow"})
             scaling.ignore(unread);
+    } else if (type == "proportional" && beside.rules.has_proportional) {
+        read_proportional(scaling, beside, rope);
     } else if (type == "default" || type == "none") {
         const bool has_type = scaling.has("rope_type") || scaling.has("type");
         scaling.refuse_unless_number("factor", 1,

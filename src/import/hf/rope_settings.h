@@ -14,9 +14,10 @@ namespace tessera::import {
 struct RopeRules {
     std::vector<std::string> base_names = {"rope_theta"};  ///< the first one that is stated counts
     double base = 10000;                                   ///< by default
-    bool has_longrope = false;   ///< Phi-3, whose early files call it "su" and "yarn"
-    bool has_alpha = false;      ///< "dynamic" with a constant alpha stretches the base
-    std::optional<double> part;  ///< of each head that is rotated by default; empty: always all of it
+    bool has_longrope = false;      ///< Phi-3, whose early files call it "su" and "yarn"
+    bool has_proportional = false;  ///< "proportional": Gemma 4
+    bool has_alpha = false;         ///< "dynamic" with a constant alpha stretches the base
+    std::optional<double> part;     ///< of each head that is rotated by default; empty: always all of it
     std::vector<std::string> part_names;  ///< beside partial_rotary_factor
     std::string layer_type;     ///< the parameters are those of such layers: "full_attention"; empty: of all
     int64_t max_positions = 0;  ///< that the model is made for

@@ -81,6 +81,11 @@ bool HfSettings::is_list(const std::string& field) const {
     return found && found->is_array();
 }
 
+bool HfSettings::is_boolean(const std::string& field) const {
+    const std::string text = shown(field);
+    return text == "true" || text == "false";
+}
+
 std::string HfSettings::shown(const std::string& field) const {
     const auto found = find(field);
     return found ? found->shown() : "null";

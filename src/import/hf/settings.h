@@ -48,6 +48,7 @@ public:
     std::optional<HfSettings> object(const std::string& field);
 
     bool is_list(const std::string& field) const;
+    bool is_boolean(const std::string& field) const;
     /// The value as the file has it, on one short line.
     std::string shown(const std::string& field) const;
 

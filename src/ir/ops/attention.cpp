@@ -4,6 +4,7 @@
 
 #include "ir/ops/activation.h"
 #include "ir/ops/cache_update.h"
+#include "ir/ops/key_index.h"
 #include "support/error.h"
 
 namespace tessera::ops {
@@ -12,10 +13,17 @@ namespace {
 constexpr const char* kRounded = "rounded";
 constexpr const char* kCap = "cap";
 constexpr const char* kWindow = "window";
+constexpr const char* kAhead = "ahead";
+constexpr const char* kChunk = "chunk";
 constexpr const char* kCache = "cache";
 constexpr const char* kQ8 = "q8_0";
 constexpr const char* kSlopes = "slopes";
+constexpr const char* kPart = "part";
+constexpr const char* kSource = "source";
+constexpr const char* kTarget = "target";
 constexpr const char* kSinks = "sinks";
+constexpr const char* kDistances = "distances";
+constexpr const char* kChosen = "chosen";
 
 /// The type that the attribute states; f32 without it.
 ElementType rounded_type(const Node& node) {
@@ -32,10 +40,23 @@ AttentionForm form_of(const Node& node) {
     AttentionForm form{.scale = real_attribute(node, "scale"), .rounded = rounded_type(node)};
     if (attributes.contains(kCap)) form.cap = real_attribute(node, kCap);
     if (attributes.contains(kWindow)) form.window = integer_attribute(node, kWindow);
+    if (attributes.contains(kAhead)) form.ahead = integer_attribute(node, kAhead);
+    if (attributes.contains(kChunk)) form.chunk = integer_attribute(node, kChunk);
+    if (attributes.contains(kPart)) {
+        const std::string part = text_attribute(node, kPart);
+        if (part != kSource && part != kTarget)
+            throw Error(std::string(kAttention), node.name,
+                        fmt::format("{} is {}, expected source or target", kPart, part));
+        form.part = part == kSource ? AttentionPart::kSource : AttentionPart::kTarget;
+    }
     form.has_slopes = attributes.contains(kSlopes);
     form.has_sinks = attributes.contains(kSinks);
+    form.has_distances = attributes.contains(kDistances);
+    if (attributes.contains(kChosen)) form.chosen = integer_attribute(node, kChosen);
+    if (form.chosen < 0) throw Error(std::string(kAttention), node.name, "chooses fewer than no keys");
     if (!(form.cap >= 0)) throw Error(std::string(kAttention), node.name, "the cap is negative");
-    if (form.window < 0) throw Error(std::string(kAttention), node.name, "the window is negative");
+    if (form.window < 0 || form.ahead < kWhole || form.chunk < 0)
+        throw Error(std::string(kAttention), node.name, "the window is negative");
     if (attributes.contains(kCache)) {
         if (text_attribute(node, kCache) != kQ8)
             throw Error(std::string(kAttention), node.name,
@@ -45,15 +66,17 @@ AttentionForm form_of(const Node& node) {
     return form;
 }
 
-/// The predicate for the cached tokens that a token sees.
-std::string visible(const AttentionForm& form) {
-    return "i < length[b] and s <= start[b] + i" +
-           (form.window == 0 ? "" : fmt::format(" and s > start[b] + i - {}", form.window));
+/// Whether scores, or the sums with the values, depend on a token's own place.
+bool reads_start(const AttentionForm& form, bool are_scores) {
+    return form.part != AttentionPart::kSource || (are_scores && (form.has_slopes || form.has_distances));
 }
 
 /// The scores as an expression of the sums of products.
 std::string score_of(const AttentionForm& form) {
-    const std::string distance = form.has_slopes ? " + slopes * (s - start[b] - i)" : "";
+    const std::string distance =
+        std::string(form.has_slopes ? " + slopes * (s - start[b] - i)" : "") +
+        (form.has_distances ? " + distances" : "") +
+        (form.chosen != 0 ? fmt::format(" + select(ranks < {}, 0, -inf)", form.chosen) : "");
     if (form.cap == 0) return fmt::format("sum(G * K) * {}{}", form.scale, distance);
     return fmt::format("tanh(sum(G * K) * {} / {}) * {}{}", form.scale, form.cap, form.cap, distance);
 }
@@ -61,13 +84,14 @@ std::string score_of(const AttentionForm& form) {
 /// `pattern` with {rows}, {sequences}, ... replaced by the extents.
 DefinitionPtr define_with(Symbols symbols, const AttentionShape& shape, fmt::string_view pattern,
                           ElementType type = ElementType::kF32, const AttentionForm& form = {}) {
-    const std::string where = visible(form), score = score_of(form);
+    const std::string where = visible_tokens(form), score = score_of(form);
     // Keys and values of token s: in its slot of the cache, or in what was read from it.
     const std::string page = fmt::format("page i32[b, s div {}] of [{}, {}]", kPageSlots,
                                          text(shape.sequences), shape.table_width);
     const std::string slot = fmt::format("page[b, s div {0}], s mod {0}, g", kPageSlots);
-    const std::string all =
-        fmt::format("of [{}, {}, {}, {}]", text(shape.pages), kPageSlots, shape.cache_heads, shape.width);
+    const auto cache_of = [&](int64_t width) {
+        return fmt::format("of [{}, {}, {}, {}]", text(shape.pages), kPageSlots, shape.cache_heads, width);
+    };
     const bool is_read = form.has_scales;
     return define(
         symbols,
@@ -78,16 +102,29 @@ DefinitionPtr define_with(Symbols symbols, const AttentionShape& shape, fmt::str
             fmt::arg("cache_heads", shape.cache_heads), fmt::arg("group", shape.heads / shape.cache_heads),
             fmt::arg("width", shape.width), fmt::arg("type", name(is_read ? form.rounded : type)),
             fmt::arg("page", page), fmt::arg("slot", slot), fmt::arg("and_page", is_read ? "" : ", " + page),
-            fmt::arg("place", is_read ? "b, g, s" : slot), fmt::arg("of_all", is_read ? "" : " " + all),
-            fmt::arg("all", all), fmt::arg("rounded", name(form.rounded)), fmt::arg("score", score),
-            fmt::arg("where", where), fmt::arg("all_weights", form.has_sinks ? "(L + exp(sinks - M))" : "L"),
+            fmt::arg("place", is_read ? "b, g, s" : slot),
+            fmt::arg("of_keys", is_read ? "" : " " + cache_of(shape.width)),
+            fmt::arg("of_values", is_read ? "" : " " + cache_of(shape.value_width)),
+            fmt::arg("value_width", shape.value_width), fmt::arg("rounded", name(form.rounded)),
+            fmt::arg("start", reads_start(form, false) ? ", start i32[b]" : ""),
+            fmt::arg("start_of_scores", reads_start(form, true) ? ", start i32[b]" : ""),
+            fmt::arg("split", form.part == AttentionPart::kAll ? "" : ", split i32[b]"),
+            fmt::arg("score", score), fmt::arg("where", where),
+            fmt::arg("all_weights", form.has_sinks ? "(L + exp(sinks - M))" : "L"),
             fmt::arg("sinks", form.has_sinks
                                   ? fmt::format("in  M f32[b, g, r, i]\nin  sinks f32[g * {} + r] of [{}]\n",
                                                 shape.heads / shape.cache_heads, shape.heads)
                                   : std::string()),
             fmt::arg("slopes", form.has_slopes ? fmt::format("in  slopes f32[g * {} + r] of [{}]\n",
                                                              shape.heads / shape.cache_heads, shape.heads)
-                                               : std::string())));
+                                               : std::string()),
+            fmt::arg("ranks", form.chosen != 0 ? "in  ranks f32[b, i, s]\n" : ""),
+            fmt::arg("distances",
+                     form.has_distances
+                         ? fmt::format("in  distances f32[s - start[b] - i + {}, g * {} + r] of [{}, {}]\n",
+                                       (shape.distances - 1) / 2, shape.heads / shape.cache_heads,
+                                       shape.distances, shape.heads)
+                         : std::string())));
 }
 
 }  // namespace
@@ -101,10 +138,28 @@ Composite attention(const AttentionForm& form, const AttentionSymbols& symbols) 
     if (form.rounded != ElementType::kF32) composite.attributes[kRounded] = std::string(name(form.rounded));
     if (form.cap != 0) composite.attributes[kCap] = form.cap;
     if (form.window != 0) composite.attributes[kWindow] = form.window;
+    if (form.ahead != 0) composite.attributes[kAhead] = form.ahead;
+    if (form.chunk != 0) composite.attributes[kChunk] = form.chunk;
     if (form.has_scales) composite.attributes[kCache] = std::string(kQ8);
+    if (form.part != AttentionPart::kAll)
+        composite.attributes[kPart] = std::string(form.part == AttentionPart::kSource ? kSource : kTarget);
     if (form.has_slopes) composite.attributes[kSlopes] = int64_t{1};
     if (form.has_sinks) composite.attributes[kSinks] = int64_t{1};
+    if (form.has_distances) composite.attributes[kDistances] = int64_t{1};
+    if (form.chosen != 0) composite.attributes[kChosen] = form.chosen;
     return composite;
+}
+
+std::string visible_tokens(const AttentionForm& form) {
+    if (form.part == AttentionPart::kSource) return "i < length[b] and s < split[b]";
+    std::string all = "i < length[b]";
+    if (form.part == AttentionPart::kTarget) all += " and s >= split[b]";
+    if (form.ahead != 0) all += " and s < start[b] + length[b]";
+    if (form.ahead == 0) all += " and s <= start[b] + i";
+    if (form.ahead > 0) all += fmt::format(" and s <= start[b] + i + {}", form.ahead);
+    if (form.window != 0) all += fmt::format(" and s > start[b] + i - {}", form.window);
+    if (form.chunk != 0) all += fmt::format(" and s div {0} == (start[b] + i) div {0}", form.chunk);
+    return all;
 }
 
 ElementType type_of_attended(WeightFormat cache) {
@@ -124,17 +179,19 @@ where i < length[b]
         result);
 }
 
-DefinitionPtr read_cache(Symbols symbols, const AttentionShape& shape, const AttentionForm& form) {
+DefinitionPtr read_cache(Symbols symbols, const AttentionShape& shape, int64_t width,
+                         const AttentionForm& form) {
     return define_with(
         symbols, shape,
-        fmt::format(R"(op read_cache(b: {{sequences}}, g: {{cache_heads}}, s: {{cached}}, e: {{width}})
+        fmt::format(R"(op read_cache(b: {{sequences}}, g: {{cache_heads}}, s: {{cached}}, e: {width})
 index {{page}}
-in  q i8[{{slot}}, e] {{all}}
+in  q i8[{{slot}}, e] of [{pages}, {slots}, {{cache_heads}}, {width}]
 in  d f16[{{slot}}, e div {block}] of [{pages}, {slots}, {{cache_heads}}, {blocks}]
 out C {{rounded}}[b, g, s, e] = q * d
 )",
                     fmt::arg("block", kInt8Blocks.block), fmt::arg("pages", text(shape.pages)),
-                    fmt::arg("slots", kPageSlots), fmt::arg("blocks", shape.width / kInt8Blocks.block)),
+                    fmt::arg("slots", kPageSlots), fmt::arg("width", width),
+                    fmt::arg("blocks", width / kInt8Blocks.block)),
         form.rounded, form);
 }
 
@@ -143,10 +200,10 @@ DefinitionPtr scores_batch(Symbols symbols, const AttentionShape& shape, Element
     return define_with(
         symbols, shape,
         R"(op scores_batch(b: {sequences}, g: {cache_heads}, r: {group}, i: {segment}, s: {cached}, e*: {width})
-index length i32[b], start i32[b]{and_page}
+index length i32[b]{start_of_scores}{split}{and_page}
 in  G {rounded}[b, g, r, i, e]
-in  K {type}[{place}, e]{of_all}
-{slopes}out scores f32[b, g, r, i, s] = {score}
+in  K {type}[{place}, e]{of_keys}
+{slopes}{distances}{ranks}out scores f32[b, g, r, i, s] = {score}
 where {where}
 )",
         cache, form);
@@ -156,10 +213,10 @@ DefinitionPtr attend_batch(Symbols symbols, const AttentionShape& shape, Element
                            const AttentionForm& form) {
     return define_with(
         symbols, shape,
-        R"(op attend_batch(b: {sequences}, g: {cache_heads}, r: {group}, i: {segment}, d: {width}, s*: {cached})
-index length i32[b], start i32[b]{and_page}
+        R"(op attend_batch(b: {sequences}, g: {cache_heads}, r: {group}, i: {segment}, d: {value_width}, s*: {cached})
+index length i32[b]{start}{split}{and_page}
 in  scores f32[b, g, r, i, s]
-in  V {type}[{place}, d]{of_all}
+in  V {type}[{place}, d]{of_values}
 out M f32[b, g, r, i], L f32[b, g, r, i], A f32[b, g, r, i, d] = softmax_sum(scores, V)
 where {where}
 weights {rounded}
@@ -171,11 +228,11 @@ DefinitionPtr scatter_sequences(Symbols symbols, const AttentionShape& shape, El
                                 bool has_sinks) {
     return define_with(
         symbols, shape,
-        R"(op scatter_sequences(b: {sequences}, g: {cache_heads}, r: {group}, i: {segment}, d: {width})
+        R"(op scatter_sequences(b: {sequences}, g: {cache_heads}, r: {group}, i: {segment}, d: {value_width})
 index first i32[b], length i32[b]
 in  A f32[b, g, r, i, d]
 in  L f32[b, g, r, i]
-{sinks}out Y {type}[first[b] + i, g * {group} + r, d] of [{rows}, {heads}, {width}] = A / {all_weights}
+{sinks}out Y {type}[first[b] + i, g * {group} + r, d] of [{rows}, {heads}, {value_width}] = A / {all_weights}
 where i < length[b]
 )",
         result, {.has_sinks = has_sinks});
@@ -191,15 +248,16 @@ void decompose_attention(BlockBuilder& block, const Node& node) {
         if (dim.is_constant()) return dim.factor;
         throw Error(std::string(kAttention), node.name, fmt::format("the {} must be constant", what));
     };
-    const AttentionShape shape{.rows = q[0],
-                               .sequences = text_attribute(node, "sequences"),
-                               .segment = text_attribute(node, "segment"),
-                               .cached = text_attribute(node, "cached"),
-                               .pages = k.shape[0],
-                               .table_width = constant(table[1], "width of the page table"),
-                               .heads = constant(q[1], "number of heads"),
-                               .cache_heads = constant(k.shape[2], "number of cache heads"),
-                               .width = constant(q[2], "width of a head")};
+    AttentionShape shape{.rows = q[0],
+                         .sequences = text_attribute(node, "sequences"),
+                         .segment = text_attribute(node, "segment"),
+                         .cached = text_attribute(node, "cached"),
+                         .pages = k.shape[0],
+                         .table_width = constant(table[1], "width of the page table"),
+                         .heads = constant(q[1], "number of heads"),
+                         .cache_heads = constant(k.shape[2], "number of cache heads"),
+                         .width = constant(q[2], "width of a head"),
+                         .value_width = constant(v.shape[3], "width of a head of values")};
     if (shape.heads % shape.cache_heads != 0)
         throw Error(
             std::string(kAttention), node.name,
@@ -212,21 +270,31 @@ void decompose_attention(BlockBuilder& block, const Node& node) {
     if (form.has_scales) {
         (void)operand_type(graph, node, 1 + kScales, 4);
         (void)operand_type(graph, node, 2 + kScales, 4);
-        if (shape.width % kInt8Blocks.block != 0)
-            throw Error(std::string(kAttention), node.name,
-                        fmt::format("heads of {} are no multiple of the {} of a block", shape.width,
-                                    kInt8Blocks.block));
+        for (const int64_t width : {shape.width, shape.value_width})
+            if (width % kInt8Blocks.block != 0)
+                throw Error(std::string(kAttention), node.name,
+                            fmt::format("heads of {} are no multiple of the {} of a block", width,
+                                        kInt8Blocks.block));
     }
     const ValueId gathered =
         block.add(node.name + "_gather", gather_sequences(graph.symbols, shape, form.rounded),
                   {first, length, node.operands[0]});
     // Operands of the readers of keys or values: the cache by its pages, or what was read from it.
     const auto reading = [&](const char* read, size_t operand, ValueId other) -> std::vector<ValueId> {
-        if (!form.has_scales) return {length, start, page, other, node.operands[operand]};
+        std::vector<ValueId> all = {length};
+        if (reads_start(form, operand == 1)) all.push_back(start);
+        if (form.part != AttentionPart::kAll)
+            all.push_back(node.operands[node.operands.size() - (form.chosen != 0 ? 4 : 1)]);
+        if (!form.has_scales) {
+            all.insert(all.end(), {page, other, node.operands[operand]});
+            return all;
+        }
+        const int64_t width = operand == 1 ? shape.width : shape.value_width;
         const ValueId numbers =
-            block.add(fmt::format("{}_{}", node.name, read), read_cache(graph.symbols, shape, form),
+            block.add(fmt::format("{}_{}", node.name, read), read_cache(graph.symbols, shape, width, form),
                       {page, node.operands[operand], node.operands[operand + kScales]});
-        return {length, start, other, numbers};
+        all.insert(all.end(), {other, numbers});
+        return all;
     };
     // Slopes and sinks stand behind all other operands.
     size_t last = form.has_scales ? 3 + kScales : 1 + kScales;
@@ -234,6 +302,26 @@ void decompose_attention(BlockBuilder& block, const Node& node) {
     if (form.has_slopes) {
         (void)operand_type(graph, node, last, 1);
         scored.push_back(node.operands[last++]);
+    }
+    if (form.has_distances) {
+        const size_t operand = last + (form.has_sinks ? 1 : 0);
+        shape.distances = constant(operand_type(graph, node, operand, 2).shape[0], "number of distances");
+        scored.push_back(node.operands[operand]);
+    }
+    if (form.chosen != 0) {
+        const size_t operand = node.operands.size() - 3;
+        const std::vector<Dim> queries = operand_type(graph, node, operand, 3).shape;
+        const TensorType keys = operand_type(graph, node, operand + 2, 4);
+        shape.index_heads = constant(queries[1], "number of heads of the index");
+        shape.index_width = constant(queries[2], "width of the index");
+        const ValueId products =
+            block.add(node.name + "_index_products", index_products(graph.symbols, shape, keys.element, form),
+                      {first, length, start, page, node.operands[operand], node.operands[operand + 2]});
+        const ValueId totals =
+            block.add(node.name + "_index_scores", index_scores(graph.symbols, shape, form),
+                      {first, length, start, node.operands[operand + 1], products});
+        scored.push_back(block.add(node.name + "_index_ranks", index_ranks(graph.symbols, shape, form),
+                                   {length, start, totals, totals}));
     }
     const ValueId scores = block.add(node.name + "_scores",
                                      scores_batch(graph.symbols, shape, k.element, form), std::move(scored));

@@ -20,6 +20,8 @@ std::string applied(ActivationFunction f, std::string_view x) {
             return fmt::format("max({0}, 0) * max({0}, 0)", x);
         case ActivationFunction::kSoftplus:  // the exponent is never positive
             return fmt::format("(max({0}, 0) + log(1 + exp(-abs({0}))))", x);
+        case ActivationFunction::kQuickGelu:
+            return fmt::format("{0} * sigmoid(1.702 * {0})", x);
     }
     TESSERA_CHECK(false, "activation function {}", static_cast<int>(f));
 }

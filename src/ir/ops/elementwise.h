@@ -20,6 +20,7 @@ enum class ActivationFunction : uint8_t {
     kRelu,      ///< max(x, 0)
     kSquaredRelu,  ///< its square. Source: So et al., "Primer", 2021
     kSoftplus,     ///< log(1 + exp(x))
+    kQuickGelu,    ///< x sigmoid(1.702 x). Source: Hendrycks and Gimpel, section 2
 };
 
 /// f(x) as the text of a body; `x` is a name.

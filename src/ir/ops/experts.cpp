@@ -14,6 +14,26 @@ DefinitionPtr define_experts(Symbols symbols, const ExpertShape& shape, fmt::str
                     fmt::arg("last", shape.experts - 1), fmt::arg("chosen", shape.chosen)));
 }
 
+/// The matrix of a place.
+struct PlaceMatrix {
+    int64_t outputs, inputs;
+    bool has_own_inputs;
+};
+
+/// Products of each place with a matrix, whose operands and value `weight` has.
+DefinitionPtr define_products(Symbols symbols, const ExpertShape& shape, const PlaceMatrix& matrix,
+                              std::string_view name, std::string_view index, const WeightText& weight) {
+    return define(symbols, fmt::format(R"(op {name}(t: {rows}, j: {chosen}, n: {outputs}, k*: {inputs})
+{index}in  X f32[{own}k]
+{weight}out Y f32[t, j, n] = sum(X * {value})
+)",
+                                       fmt::arg("name", name), fmt::arg("index", index),
+                                       fmt::arg("rows", text(shape.rows)), fmt::arg("chosen", shape.chosen),
+                                       fmt::arg("outputs", matrix.outputs), fmt::arg("inputs", matrix.inputs),
+                                       fmt::arg("own", matrix.has_own_inputs ? "t, j, " : "t, "),
+                                       fmt::arg("weight", weight.operands), fmt::arg("value", weight.value)));
+}
+
 }  // namespace
 
 DefinitionPtr expert_ranks(Symbols symbols, const ExpertShape& shape) {
@@ -73,17 +93,17 @@ out Y f32[t, j] = X / Z
 
 DefinitionPtr expert_matmul(Symbols symbols, const ExpertShape& shape, int64_t outputs, int64_t inputs,
                             WeightFormat weight, bool has_own_inputs) {
-    const std::string row = fmt::format("choice[t, j] * {} + n", outputs);
-    const WeightText w = weight_text(weight, "W", row, "k", inputs, shape.experts * outputs);
-    return define(symbols, fmt::format(R"(op expert_matmul(t: {rows}, j: {chosen}, n: {outputs}, k*: {inputs})
-index choice i32[t, j]
-in  X f32[{own}k]
-{weight}out Y f32[t, j, n] = sum(X * {value})
-)",
-                                       fmt::arg("rows", text(shape.rows)), fmt::arg("chosen", shape.chosen),
-                                       fmt::arg("outputs", outputs), fmt::arg("inputs", inputs),
-                                       fmt::arg("own", has_own_inputs ? "t, j, " : "t, "),
-                                       fmt::arg("weight", w.operands), fmt::arg("value", w.value)));
+    const WeightText w = weight_text(weight, "W", fmt::format("choice[t, j] * {} + n", outputs), "k", inputs,
+                                     shape.experts * outputs);
+    return define_products(symbols, shape, {outputs, inputs, has_own_inputs}, "expert_matmul",
+                           "index choice i32[t, j]\n", w);
+}
+
+DefinitionPtr matmul_of_each(Symbols symbols, const ExpertShape& shape, int64_t outputs, int64_t inputs,
+                             WeightFormat weight, bool has_own_inputs) {
+    const WeightText w =
+        weight_text(weight, "W", fmt::format("j * {} + n", outputs), "k", inputs, shape.chosen * outputs);
+    return define_products(symbols, shape, {outputs, inputs, has_own_inputs}, "matmul_of_each", "", w);
 }
 
 DefinitionPtr expert_gated(ActivationFunction f, Symbols symbols, const ExpertShape& shape, int64_t width) {

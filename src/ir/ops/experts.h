@@ -45,6 +45,11 @@ DefinitionPtr place_shares(Symbols symbols, const ExpertShape& shape);
 DefinitionPtr expert_matmul(Symbols symbols, const ExpertShape& shape, int64_t outputs, int64_t inputs,
                             WeightFormat weight, bool has_own_inputs);
 
+/// Y[t, j, n] = sum over k of X[t, k] W[j, n, k], or of X[t, j, k]: each place has a matrix of its own, the
+/// same for all tokens. Operands: X f32, those of the weight [places * outputs, inputs].
+DefinitionPtr matmul_of_each(Symbols symbols, const ExpertShape& shape, int64_t outputs, int64_t inputs,
+                             WeightFormat weight, bool has_own_inputs);
+
 /// f(G) * U. Operands: both f32[rows, chosen, width].
 DefinitionPtr expert_gated(ActivationFunction f, Symbols symbols, const ExpertShape& shape, int64_t width);
 

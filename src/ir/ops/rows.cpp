@@ -16,6 +16,14 @@ index id i32[t]
                                        fmt::arg("scale", scale == 1 ? "" : fmt::format(" * {}", scale))));
 }
 
+DefinitionPtr known_ids(Symbols symbols, const Dim& rows, int64_t count) {
+    return define(symbols, fmt::format(R"(op known_ids(t: {0})
+index id i32[t]
+out Y i32[t] = select(id[t] < {1}, id[t], 0)
+)",
+                                       text(rows), count));
+}
+
 DefinitionPtr add_positions(Symbols symbols, const Dim& rows, int64_t positions, int64_t width,
                             WeightFormat table, int64_t first) {
     const std::string row = first == 0 ? "position[t]" : fmt::format("position[t] + {}", first);

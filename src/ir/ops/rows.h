@@ -6,6 +6,9 @@
 /// Operators that pick rows by an index operand.
 namespace tessera::ops {
 
+/// id[t], or 0 where it is not below `count`. Operand: id i32[rows].
+DefinitionPtr known_ids(Symbols symbols, const Dim& rows, int64_t count);
+
 /// Y[t, k] = scale E[id[t], k]. Operands: id i32[rows], those of the weight E[vocabulary, width].
 /// @throws Error if `width` is no multiple of the weight's block.
 DefinitionPtr embedding(Symbols symbols, const Dim& rows, int64_t vocabulary, int64_t width,

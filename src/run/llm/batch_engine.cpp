@@ -34,6 +34,7 @@ void BatchEngine::check(const BatchRequest& request) const {
     llm::check(request.sampling);
     const std::string& model = session_.manifest().model;
     if (request.on_hidden) expect_hidden(session_);
+    if (request.max_tokens > 0 || request.on_prompt) expect_logits(session_);
     if (request.prompt.empty())
         throw Error(model, "", "cannot continue an empty prompt", "give a prompt of at least one token",
                     ErrorKind::kUsage);
@@ -95,7 +96,7 @@ void BatchEngine::end(Text& text) {
     if (text.sequence.index >= 0) {
         reserved_pages_ -= text.reserved_pages;
         text.history.resize(text.computed);
-        if (options_.reuse_prefix && text.computed > 0 && !text.end.fault)
+        if (options_.reuse_prefix && !session_.is_encoder() && text.computed > 0 && !text.end.fault)
             kept_.keep(text.sequence, std::move(text.history));
         else
             session_.close(text.sequence);
@@ -160,7 +161,8 @@ bool BatchEngine::begin(Text& text) {
     const int64_t pages = session_.pages_for(longest);
     if (reserved_pages_ + pages > session_.pages()) return false;
 
-    if (!wants_every_row(text.request)) text.sequence = kept_.take(text.request.prompt);
+    if (!wants_every_row(text.request) && !session_.is_encoder())
+        text.sequence = kept_.take(text.request.prompt);
     while (text.sequence.index < 0 && kept_.size() > 0 && session_.open_sequences() == session_.most_open())
         kept_.drop_oldest();
     if (text.sequence.index < 0) text.sequence = session_.open();
@@ -213,6 +215,11 @@ std::vector<Addition> BatchEngine::next_batch(std::vector<Share>& shares) {
         const int64_t share = (std::min(of_prompts, tokens) + sharing - 1) / sharing;
         int64_t count = std::min({missing(text), share, session_.longest_segment()});
         if (wants_every_row(text.request)) count = std::min(count, rows);
+        if (session_.is_encoder()) {
+            // A whole text, or nothing in this step.
+            count = missing(text);
+            if (count > tokens || count > rows) continue;
+        }
         if (count <= 0 || rows <= 0) continue;
         of_prompts -= count;
         add(text, count);

@@ -8,6 +8,17 @@
 
 namespace tessera::llm {
 
+namespace {
+
+void expect_no_source(const Session& session) {
+    if (session.has_source())
+        throw Error(session.manifest().model, "",
+                    "makes a text of another, which only `tessera logits` takes",
+                    "`tessera logits MODEL --ids FILE --decoder-ids FILE`", ErrorKind::kUsage);
+}
+
+}  // namespace
+
 EmbeddingForm embedding_form(const EmbedOptions& options, const runtime::Manifest& manifest) {
     EmbeddingForm form;
     if (options.pooling) {
@@ -22,6 +33,13 @@ EmbeddingForm embedding_form(const EmbedOptions& options, const runtime::Manifes
     }
     form.normalise = options.normalise.value_or(!manifest.text || manifest.text->normalises);
     return form;
+}
+
+void expect_logits(const Session& session) {
+    expect_no_source(session);
+    if (session.is_encoder())
+        throw Error(session.manifest().model, "", "is an encoder, which writes no text",
+                    "`tessera embed` gives its vectors", ErrorKind::kUsage);
 }
 
 void expect_hidden(const Session& session) {

@@ -20,6 +20,8 @@ struct EmbeddingForm {
 /// @throws Error (kUsage) if the result cannot be computed
 EmbeddingForm embedding_form(const EmbedOptions& options, const runtime::Manifest& manifest);
 
+/// @throws Error (kUsage) if the model is an encoder, which has no logits
+void expect_logits(const Session& session);
 /// @throws Error (kUsage) if the step of the session does not give hidden states
 void expect_hidden(const Session& session);
 

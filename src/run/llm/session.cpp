@@ -63,13 +63,15 @@ Session::Session(runtime::Manifest manifest, const SessionOptions& options, Step
       interface_(manifest_),
       step_(std::move(step)),
       context_(context_of(manifest_, interface_, options)),
-      longest_segment_(
+      whole_segment_(
           std::min(interface_.limits[StepInterface::kT].high, interface_.limits[StepInterface::kI].high)),
+      longest_segment_(whole_segment_),
       most_rows_(std::min(interface_.limits[StepInterface::kR].high,
                           std::max<int64_t>(1, kMostLogitsBytes / 4 / interface_.vocabulary))),
       pages_(pages_of(manifest_, interface_, options)),
       allocator_(pages_),
       sequences_(static_cast<size_t>(options.sequences + options.kept)) {
+    if (interface_.is_encoder) most_rows_ = interface_.limits[StepInterface::kR].high;
     if (options.chunk > 0) longest_segment_ = std::min(longest_segment_, options.chunk);
 }
 
@@ -181,6 +183,13 @@ void Session::check(std::span<const Addition> batch) const {
                       (addition.rows.front() >= 0 &&
                        static_cast<size_t>(addition.rows.back()) < addition.tokens.size()));
         const int64_t total = length(addition.sequence) + static_cast<int64_t>(addition.tokens.size());
+        const bool is_whole = is_encoder() || addition.is_source;
+        if (is_whole && length(addition.sequence) != 0)
+            throw Error(manifest_.model, "", "reads whole texts, which cannot be continued");
+        TESSERA_CHECK(!addition.is_source || (has_source() && addition.rows.empty()));
+        if (has_source() && !addition.is_source && sequences_[index_of(addition.sequence)].split == 0)
+            throw Error(manifest_.model, "", "writes a text that is made of another, which is missing",
+                        "`tessera logits MODEL --ids FILE --decoder-ids FILE`", ErrorKind::kUsage);
         if (total > context_)
             throw Error(
                 manifest_.model, "",
@@ -199,8 +208,8 @@ std::vector<Session::Part> Session::next_step(std::span<const Addition> batch,
         if (static_cast<int64_t>(parts.size()) == interface_.limits[StepInterface::kB].high) break;
         const Addition& addition = batch[i];
         const size_t done = progress[i].tokens;
-        auto take =
-            std::min({static_cast<int64_t>(addition.tokens.size() - done), tokens_left, longest_segment_});
+        const int64_t longest = is_encoder() || addition.is_source ? whole_segment_ : longest_segment_;
+        auto take = std::min({static_cast<int64_t>(addition.tokens.size() - done), tokens_left, longest});
         const auto is_beyond = [&](int32_t row) { return row >= static_cast<int64_t>(done) + take; };
         const auto first = addition.rows.begin() + static_cast<int64_t>(progress[i].rows);
         auto last = std::find_if(first, addition.rows.end(), is_beyond);
@@ -208,11 +217,19 @@ std::vector<Session::Part> Session::next_step(std::span<const Addition> batch,
             last = first + rows_left;
             take = *last - static_cast<int64_t>(done);
         }
+        // The tokens of a whole text see one another.
+        if ((is_encoder() || addition.is_source) && take < static_cast<int64_t>(addition.tokens.size()))
+            continue;
         if (take <= 0) continue;
         Sequence& target = sequence(addition.sequence);
         reserve(target, target.length + take);
+        if (addition.is_source) target.split = take;
         Part part{i,
-                  {addition.tokens.subspan(done, static_cast<size_t>(take)), target.length, target.pages, {}},
+                  {addition.tokens.subspan(done, static_cast<size_t>(take)),
+                   target.length,
+                   target.split,
+                   target.pages,
+                   {}},
                   {first, last}};
         for (int32_t& row : part.rows) row -= static_cast<int32_t>(done);
         tokens_left -= take;
@@ -228,13 +245,15 @@ void Session::run(std::span<const Addition> batch, const std::vector<Part>& part
     std::vector<Segment> segments;
     for (const Part& part : parts) segments.push_back(part.segment);
     const StepValues values = step_values(manifest_, interface_, segments, pages_);
-    logits_.resize(static_cast<size_t>(values.rows * vocabulary()));
+    const int64_t width = is_encoder() ? 0 : vocabulary();
+    logits_.resize(static_cast<size_t>(values.rows * width));
     hidden_.resize(static_cast<size_t>(values.rows * hidden_width()));
     std::vector<std::span<const std::byte>> inputs;
     for (const auto& input : values.inputs) inputs.push_back(std::as_bytes(std::span(input)));
     const std::array outputs = {std::as_writable_bytes(std::span(logits_)),
                                 std::as_writable_bytes(std::span(hidden_))};
-    step_(values.symbols, inputs, std::span(outputs).first(hidden_width() > 0 ? 2 : 1));
+    const auto all = std::span(outputs);
+    step_(values.symbols, inputs, is_encoder() ? all.last(1) : all.first(hidden_width() > 0 ? 2 : 1));
 
     const float* row_logits = logits_.data();
     const float* row_hidden = hidden_.data();
@@ -244,8 +263,8 @@ void Session::run(std::span<const Addition> batch, const std::vector<Part>& part
         for (const int32_t row : part.rows) {
             const int32_t of_addition = static_cast<int32_t>(so_far.tokens) + row;
             if (hidden) hidden(part.addition, of_addition, {row_hidden, static_cast<size_t>(hidden_width())});
-            sink(part.addition, of_addition, {row_logits, static_cast<size_t>(vocabulary())});
-            row_logits += vocabulary();
+            sink(part.addition, of_addition, {row_logits, static_cast<size_t>(width)});
+            row_logits += width;
             row_hidden += hidden_width();
         }
         so_far.tokens += part.segment.tokens.size();

@@ -36,6 +36,7 @@ struct Addition {
     SequenceId sequence;
     std::span<const int32_t> tokens;  ///< at least one
     std::vector<int32_t> rows;        ///< ascending positions in `tokens` after which the logits are wanted
+    bool is_source = false;           ///< the whole source of the text that follows, which has no logits
 };
 
 /// The last position of `tokens`, or all of them.
@@ -113,6 +114,10 @@ public:
     /// Limits of one step: tokens, rows of logits, and sequences.
     int64_t most_tokens() const { return interface_.limits[StepInterface::kT].high; }
     int64_t most_rows() const { return most_rows_; }
+    /// A text is added as a whole, to a sequence without tokens, and has hidden states alone.
+    bool is_encoder() const { return interface_.is_encoder; }
+    /// A sequence begins with its source, an addition of its own.
+    bool has_source() const { return interface_.has_source; }
     int64_t most_sequences() const { return interface_.limits[StepInterface::kB].high; }
     const runtime::Manifest& manifest() const { return manifest_; }
 
@@ -120,6 +125,7 @@ private:
     struct Sequence {
         bool is_open = false;
         int64_t length = 0;
+        int64_t split = 0;  ///< tokens of its source
         std::vector<int32_t> pages;
     };
     /// The progress of an addition.
@@ -146,6 +152,7 @@ private:
     StepInterface interface_;
     StepFunction step_;
     int64_t context_;
+    int64_t whole_segment_;  ///< of a text that is taken as a whole
     int64_t longest_segment_;
     int64_t most_rows_;
     int64_t pages_;

@@ -11,7 +11,7 @@ namespace tessera::llm {
 namespace {
 
 constexpr std::array<std::string_view, StepInterface::kInputs> kInputNames = {
-    "tokens", "position", "slot", "rows", "first", "length", "start", "page"};
+    "tokens", "position", "slot", "rows", "first", "length", "start", "page", "split"};
 constexpr std::array<std::string_view, StepInterface::kSymbols> kSymbolNames = {"T", "R", "B", "I", "S", "P"};
 constexpr std::string_view kAdvice = "this is no step of a language model that a session can run";
 
@@ -28,6 +28,7 @@ int position_in(const Names& names, std::string_view name) {
 
 void find_inputs(const runtime::Manifest& manifest, StepInterface& step) {
     std::fill(std::begin(step.inputs), std::end(step.inputs), -1);
+    step.has_source = manifest.text->has_source;
     for (size_t i = 0; i < manifest.inputs.size(); ++i) {
         const runtime::Manifest::Tensor& tensor = manifest.inputs[i];
         const int input = position_in(kInputNames, tensor.name);
@@ -40,7 +41,7 @@ void find_inputs(const runtime::Manifest& manifest, StepInterface& step) {
         step.inputs[input] = static_cast<int>(i);
     }
     for (int input = 0; input < StepInterface::kInputs; ++input)
-        if (step.inputs[input] < 0)
+        if (step.inputs[input] < 0 && (input != StepInterface::kSplit || step.has_source))
             fail(manifest, std::string(kInputNames[static_cast<size_t>(input)]), "is missing in the inputs");
 }
 
@@ -76,9 +77,14 @@ StepInterface::StepInterface(const runtime::Manifest& manifest) {
     page_size = manifest.text->page_size;
     vocabulary = manifest.text->vocabulary;
     const size_t outputs = manifest.outputs.size();
-    if (outputs == 2) hidden = row_width(manifest.outputs[1]);
-    if (outputs != (hidden > 0 ? 2 : 1) || manifest.outputs[0].element != ElementType::kF32 ||
-        manifest.outputs[0].shape.size() != 2 || manifest.outputs[0].shape[1] != Dim(vocabulary))
+    is_encoder = manifest.text->is_encoder;
+    if (is_encoder && outputs == 1) hidden = row_width(manifest.outputs[0]);
+    if (is_encoder && hidden == 0) fail(manifest, "outputs", "are not vectors f32[R, width]");
+    if (!is_encoder && outputs == 2) hidden = row_width(manifest.outputs[1]);
+    const bool has_logits = !is_encoder && outputs == (hidden > 0 ? 2 : 1);
+    if (!is_encoder &&
+        (!has_logits || manifest.outputs[0].element != ElementType::kF32 ||
+         manifest.outputs[0].shape.size() != 2 || manifest.outputs[0].shape[1] != Dim(vocabulary)))
         fail(manifest, "outputs", fmt::format("are not logits f32[R, {}]", vocabulary));
     context =
         std::min(manifest.text->context, limits[kS].high / limits[kS].multiple_of * limits[kS].multiple_of);
@@ -98,11 +104,13 @@ StepValues step_values(const runtime::Manifest& manifest, const StepInterface& s
         inputs[StepInterface::kFirst].push_back(id(first));
         inputs[StepInterface::kLength].push_back(id(count));
         inputs[StepInterface::kStart].push_back(id(segment.start));
+        inputs[StepInterface::kSplit].push_back(id(segment.split));
         for (int64_t i = 0; i < count; ++i) {
             const int64_t position = segment.start + i;
             const int64_t page = segment.pages[static_cast<size_t>(position / step.page_size)];
             inputs[StepInterface::kTokens].push_back(segment.tokens[static_cast<size_t>(i)]);
-            inputs[StepInterface::kPosition].push_back(id(position));
+            inputs[StepInterface::kPosition].push_back(
+                id(position < segment.split ? position : position - segment.split));
             inputs[StepInterface::kSlot].push_back(id(page * step.page_size + position % step.page_size));
         }
         for (const int32_t row : segment.rows) inputs[StepInterface::kRows].push_back(id(first + row));
@@ -142,7 +150,7 @@ StepValues step_values(const runtime::Manifest& manifest, const StepInterface& s
     }
     result.inputs.resize(manifest.inputs.size());
     for (size_t i = 0; i < inputs.size(); ++i)
-        result.inputs[static_cast<size_t>(step.inputs[i])] = std::move(inputs[i]);
+        if (step.inputs[i] >= 0) result.inputs[static_cast<size_t>(step.inputs[i])] = std::move(inputs[i]);
     return result;
 }
 

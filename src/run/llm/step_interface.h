@@ -9,30 +9,34 @@
 namespace tessera::llm {
 
 /// The places in a manifest of the parameters of a language model's step: the i32 inputs tokens[T],
-/// position[T], slot[T], rows[R], first[B], length[B], start[B] and page[B, pages of a sequence], and the
-/// output logits f32[R, vocabulary]; embedding models also give hidden states f32[R, width], in second place.
-/// There are T tokens of B sequences, the longest segment has I of them, the longest sequence at most S
-/// including its tokens in the cache of P pages; R rows are wanted.
+/// position[T], slot[T], rows[R], first[B], length[B], start[B] page[B, pages of a sequence] and perhaps
+/// split[B], and the output logits f32[R, vocabulary]; embedding models also give hidden states f32[R,
+/// width], in second place, and encoders these alone. There are T tokens of B sequences, the longest segment
+/// has I of them, the longest sequence at most S including its tokens in the cache of P pages; R rows are
+/// wanted.
 struct StepInterface {
-    enum Input { kTokens, kPosition, kSlot, kRows, kFirst, kLength, kStart, kPage, kInputs };
+    enum Input { kTokens, kPosition, kSlot, kRows, kFirst, kLength, kStart, kPage, kSplit, kInputs };
     enum Symbol { kT, kR, kB, kI, kS, kP, kSymbols };
 
     /// @throws Error naming a parameter that the manifest lacks, or that no session can give.
     explicit StepInterface(const runtime::Manifest& manifest);
 
-    int inputs[kInputs] = {};    ///< positions in the manifest
+    int inputs[kInputs] = {};    ///< positions in the manifest; that of kSplit -1 where there is no source
     int symbols[kSymbols] = {};  ///< positions in the manifest; -1 if the model does not depend on it
     DimSymbol limits[kSymbols];  ///< without bounds if the model does not depend on it
     int64_t page_size;
     int64_t vocabulary;
-    int64_t hidden = 0;  ///< width of a hidden state; 0: the step does not give them
-    int64_t context;     ///< the longest sequence that model, cache and page tables allow
+    bool has_source = false;  ///< a text is made of another, which is one segment
+    bool is_encoder = false;  ///< hidden states are the only output, and a text is one segment
+    int64_t hidden = 0;       ///< width of a hidden state; 0: the step does not give them
+    int64_t context;          ///< the longest sequence that model, cache and page tables allow
 };
 
 /// Tokens of one sequence in one step.
 struct Segment {
     std::span<const int32_t> tokens;
     int64_t start = 0;               ///< tokens of the sequence before them
+    int64_t split = 0;               ///< tokens of its source; those behind count positions anew
     std::span<const int32_t> pages;  ///< of the sequence, enough for start + tokens.size()
     std::span<const int32_t> rows;   ///< positions in `tokens` whose logits are wanted
 };

@@ -67,6 +67,9 @@ struct Manifest {
         std::string policy = "exact";  ///< how activations were allowed to be rounded, for people
         std::string pooling = {};      ///< of embeddings, as the model's files name it; empty: they do not
         bool normalises = true;        ///< embeddings, to length 1, unless its files say otherwise
+        bool has_source = false;       ///< a text is made of another, which a step takes as a whole
+        bool is_encoder =
+            false;  ///< a step takes whole texts, and gives vectors of their tokens in place of logits
         bool operator==(const Text&) const = default;
     };
 

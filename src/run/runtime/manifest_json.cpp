@@ -91,6 +91,8 @@ Json json_of(const Manifest::Text& text) {
     json["policy"] = text.policy;
     if (!text.pooling.empty()) json["pooling"] = text.pooling;
     if (!text.normalises) json["normalises"] = text.normalises;
+    if (text.has_source) json["has_source"] = text.has_source;
+    if (text.is_encoder) json["is_encoder"] = text.is_encoder;
     return json;
 }
 
@@ -148,6 +150,8 @@ Manifest::Text text_of(const JsonCursor& field) {
     text.policy = field.at("policy").string();
     text.pooling = field.string_or("pooling", "");
     text.normalises = field.boolean_or("normalises", true);
+    text.has_source = field.boolean_or("has_source", false);
+    text.is_encoder = field.boolean_or("is_encoder", false);
     return text;
 }
 

@@ -1,12 +1,14 @@
 #include <fstream>
 #include <functional>
 #include <random>
+#include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "import/architecture/architectures.h"
+#include "import/architecture/own_text.h"
 #include "import/architecture/parse_architecture.h"
 #include "import/hf/config.h"
 #include "import/import_model.h"
@@ -35,7 +37,8 @@ const std::map<std::string, int64_t>& small_sizes() {
         {"layers", 2},       {"hidden", 32},        {"feed_forward", 24}, {"heads", 4},
         {"cache_heads", 2},  {"head_width", 8},     {"vocabulary", 19},   {"positions", 64},
         {"expert_count", 6}, {"experts_chosen", 2}, {"expert_width", 12}, {"shared_width", 12},
-        {"shared_count", 1}, {"rotated", 4}};
+        {"shared_count", 1}, {"rotated", 4},        {"groups", 1},        {"kept_groups", 1},
+        {"grown_from", 16},  {"shared_layers", 0},  {"stack", 1}};
     return all;
 }
 
@@ -54,12 +57,22 @@ json small_config(const Architecture& architecture) {
         const auto size = small_sizes().find(setting.name);
         if (size != small_sizes().end() && !setting.hf.names.empty())
             put(config, setting.hf.names.front(), size->second);
+        // Latent attention has keys for each head.
+        if (setting.name == "cache_heads" && architecture.setting("latent_width"))
+            put(config, setting.hf.names.front(), small_sizes().at("heads"));
+        if (setting.name == "growth" && !setting.hf.absent) put(config, setting.hf.names.front(), 0.1);
+        if (setting.name == "has_prefix") put(config, setting.hf.names.front(), false);
         // Some texts want to be told these.
         if (setting.name == "kind" && !setting.hf.absent)
             config[setting.hf.names.front()] = {setting.choices.front(), setting.choices.back()};
         if (setting.name == "scaling")
             config["rope_parameters"] = {{"rope_type", "linear"}, {"factor", 2.0}, {"rope_theta", 100.0}};
     }
+    static const std::set<std::string> kTablesByKind = {"cohere_compass_text", "gemma4_text",
+                                                        "gemma4_unified_text"};
+    if (kTablesByKind.contains(architecture.name))
+        for (const char* kind : {"full_attention", "sliding_attention"})
+            config["rope_parameters"][kind] = {{"rope_type", "default"}, {"rope_theta", 100.0}};
     return config;
 }
 
@@ -99,73 +112,6 @@ TEST(Texts, GemmaMeansAnotherFunctionThanItSays) {
     EXPECT_NE(graph_with("gemma2", "hidden_activation", "gelu"),
               graph_with("gemma2", "hidden_activation", "gelu_pytorch_tanh"));
 }
-
-/// A model of a text of the test's own: its tensors have random contents.
-class OwnText : public ::testing::Test {
-protected:
-    static constexpr int64_t kHidden = 8, kHeads = 2, kWidth = 4;
-
-    /// The decoder around a layer, whose statements follow.
-    static std::string text_with(const std::string& layer, const std::string& settings = "") {
-        return R"(arch own like decoder
-class "OwnForCausalLM"
-set layers hf = 2, hidden hf = 8, feed_forward hf = 12, heads hf = 2, vocabulary hf = 11, positions hf = 64,
-  epsilon hf = 1e-5, activation hf = "silu"
-rope rope width head_width hf = 100.0
-)" + settings + "layer\n" +
-               layer;
-    }
-
-    /// The attention that all these layers have, of values q_heads, k_heads and v_heads.
-    static std::string attention() {
-        return R"(
-  k_cache = cache(k_heads); v_cache = cache(v_heads)
-  attention = attend(q_heads, k_cache, v_cache); attended = shape(attention, heads * head_width)
-  weight output_weight [hidden, heads * head_width] hf "o"
-  give = x + linear(attended, output_weight)
-)";
-    }
-
-    std::vector<float>& add(const std::string& name, const std::vector<int64_t>& shape) {
-        int64_t count = 1;
-        for (const int64_t extent : shape) count *= extent;
-        testing::NamedTensor& tensor = tensors_[name];
-        tensor.shape = shape;
-        std::normal_distribution<float> normal(0, 0.5f);
-        for (int64_t i = 0; i < count; ++i) tensor.values.push_back(normal(random_));
-        return tensor.values;
-    }
-
-    void add_outer() {
-        add("model.embed_tokens.weight", {11, kHidden});
-        add("model.norm.weight", {kHidden});
-        add("lm_head.weight", {11, kHidden});
-    }
-
-    void write(const std::string& text) const {
-        testing::write_file(folder_.path() / "own.arch", text);
-        testing::write_file(folder_.path() / "config.json", R"({"model_type": "own"})");
-        testing::write_file(folder_.path() / "model.safetensors", testing::safetensors_of(tensors_));
-    }
-    Architectures known() const {
-        const std::filesystem::path file = folder_.path() / "own.arch";
-        return Architectures({&file, 1});
-    }
-    /// Computed in two chunks.
-    std::vector<double> logits(const std::string& text) const {
-        write(text);
-        const ImportedModel model =
-            import_model(folder_.path(), {.policy = Policy::kExact, .architectures = known()});
-        testing::InterpretedSession session(model, 32);
-        std::vector<double> found = session.step({3, 1, 4, 1, 5});
-        for (const double each : session.step({9, 2, 6})) found.push_back(each);
-        return found;
-    }
-
-    std::map<std::string, testing::NamedTensor> tensors_;
-    std::mt19937 random_{5};
-    TemporaryFolder folder_;
-};
 
 /// Rows of Q, K and V: one matrix in which heads take turns, beside three matrices.
 TEST_F(OwnText, HeadsThatTakeTurnsAreThoseOfThreeMatrices) {
