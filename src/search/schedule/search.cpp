@@ -83,7 +83,7 @@ private:
     struct Known {
         std::vector<PricedNest> nests;  ///< the best ones, the fastest first
         int64_t solved = 0;
-        double apart = 0;  ///< the least time of its operators in smaller kernels
+        double apart = kNever;  ///< the least time of its operators in smaller kernels
     };
 
     bool is_in_budget() {
@@ -92,9 +92,14 @@ private:
         return is;
     }
 
+    /// The region with its best nest as a candidate; perhaps it is one already, with a slower nest.
     void offer(const Region& region) {
-        places_[region] = candidates_.size();
-        candidates_.push_back({region, known_.at(region).nests.front().seconds});
+        const double seconds = known_.at(region).nests.front().seconds;
+        const auto [place, is_new] = places_.emplace(region, candidates_.size());
+        if (is_new) candidates_.push_back({region, kNever});
+        Candidate& candidate = candidates_[place->second];
+        has_gained_ = has_gained_ || seconds < candidate.seconds;
+        candidate.seconds = std::min(seconds, candidate.seconds);
     }
 
     /// All regions up to a size, the smaller ones first, and of these the ones that may save most.
@@ -126,7 +131,7 @@ private:
     /// A region is a candidate if it takes less than its operators in smaller kernels.
     void solve(const Region& region, const std::vector<NumberedNest>& nests, double apart) {
         Known& known = known_[region];
-        known.apart = apart;
+        known.apart = std::min(known.apart, apart);
         for (const NumberedNest& nest : nests) {
             ++out_.nests;
             ++known.solved;
@@ -135,8 +140,7 @@ private:
         }
         std::ranges::stable_sort(known.nests, {}, &PricedNest::seconds);
         if (known.nests.size() > kKept) known.nests.erase(known.nests.begin() + kKept, known.nests.end());
-        if (!known.nests.empty() && known.nests.front().seconds < apart && !places_.contains(region))
-            offer(region);
+        if (!known.nests.empty() && known.nests.front().seconds < known.apart) offer(region);
     }
 
     /// The most that a kernel of these operators can save beside others that take so long.
@@ -183,7 +187,7 @@ private:
     /// Joins kernels of the choice that are too large for the regions above, and a kernel with an operator of
     /// another one. @return true if a candidate gains
     bool grow() {
-        const size_t before = candidates_.size();
+        has_gained_ = false;
         std::vector<Region> kernels;
         for (const size_t at : chosen_) kernels.push_back(candidates_[at].operators);
         for (const Region& from : kernels)
@@ -195,7 +199,7 @@ private:
                 for (const int op : from)
                     if (into.size() > 1 && from.size() > 1) grow({op}, into);
             }
-        return candidates_.size() > before;
+        return has_gained_;
     }
 
     void grow(const Region& from, const Region& into) {
@@ -316,6 +320,7 @@ private:
     std::map<Region, size_t> places_;  ///< among the candidates
     std::vector<size_t> chosen_;       ///< candidates, in the order of execution
     double seconds_of_choice_ = 0;
+    bool has_gained_ = false;                        ///< a candidate, since the last choice
     std::set<std::pair<Region, Region>> tried_;      ///< as parts of larger ones
     std::set<std::pair<Region, Region>> too_large_;  ///< of these that the limits keep apart
     Schedule out_;
