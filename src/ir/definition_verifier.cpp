@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <span>
 
 #include "ir/characters.h"
 #include "ir/definition_parser.h"
 #include "ir/integer_form.h"
 #include "ir/lexer.h"
+#include "ir/recurrence.h"
 #include "support/error.h"
 
 /// The rules of the notation that hold whatever the dims are. A parsed definition keeps those on names and
@@ -36,7 +38,7 @@ public:
         }
         for (size_t i = 0; i < d_.tensors.size(); ++i)
             check_tensor(d_.tensors[i], line_at(lines_.tensors, i));
-        check_body();
+        d_.is_recurrence() ? check_recurrence() : check_body();
         check_operands_are_read();
         check_results();
         if (d_.monoid == Monoid::kSoftmaxSum) check_softmax();
@@ -88,14 +90,18 @@ private:
         Role last = Role::kIndex;
         for (size_t i = 0; i < d_.tensors.size(); ++i) {
             const TensorDecl& tensor = d_.tensors[i];
-            if (tensor.role < last)
+            // What is carried is the first result.
+            const bool is_behind_carried = d_.is_recurrence() && i > 0 && tensor.role == Role::kOut &&
+                                           is_result(d_.tensors[i - 1]);
+            if (tensor.role < last && !is_behind_carried)
                 fail(line_at(lines_.tensors, i), tensor.name,
                      "is declared too late: index operands come first, then operands, then results");
             last = tensor.role;
         }
         const std::vector<int> results = d_.results();
+        check_order_of_iterators();
         const size_t expected = d_.monoid == Monoid::kSoftmaxSum ? 3 : 1;
-        if (results.size() != expected) {
+        if (results.size() != expected && !d_.is_recurrence()) {
             fail(lines_.body, d_.name, fmt::format("has {} results, expected {}", results.size(), expected),
                  "softmax_sum has three results, every other body one");
         }
@@ -109,6 +115,7 @@ private:
         }
         if (d_.weights != ElementType::kF32 && d_.monoid != Monoid::kSoftmaxSum)
             fail(lines_.body, d_.name, "rounds weights, which softmax_sum alone has");
+        if (d_.is_recurrence()) return;
         const bool is_update = d_.tensors[static_cast<size_t>(results[0])].role == Role::kUpdate;
         if (d_.monoid == Monoid::kSoftmaxSum && is_update)
             fail(lines_.body, d_.name, "updates by softmax_sum, which needs `out`");
@@ -117,6 +124,18 @@ private:
             fail(lines_.body, d_.name, "has a post-expression, but softmax_sum has none");
         if (d_.post && d_.monoid == Monoid::kNone)
             fail(lines_.body, d_.name, "has a post-expression, but no monoid");
+    }
+
+    void check_order_of_iterators() const {
+        const auto ordered = std::ranges::count(d_.iterators, true, &Iterator::is_ordered);
+        if (ordered != (d_.is_recurrence() ? 1 : 0))
+            fail(lines_.op, d_.name, fmt::format("has {} ordered iterators", ordered),
+                 "a recurrence has one, `i>`, and a line `carry`; others have none");
+        const auto carried = std::ranges::count(d_.tensors, Role::kUpdate, &TensorDecl::role);
+        if (!d_.is_recurrence()) return;
+        if (carried != 1) fail(lines_.body, d_.name, fmt::format("carries {} results, expected one", carried));
+        if (d_.results().front() != carried_tensor(d_))
+            fail(lines_.body, d_.name, "has a result before what is carried");
     }
 
     void check_tensor(const TensorDecl& tensor, int line) const {
@@ -131,7 +150,7 @@ private:
             check_references(component, line);
             verify_component(d_, component, tensor.role != Role::kIndex, at);
             has_indirect |= is_indirect(component);
-            if (is_result(tensor) && !is_indirect(component)) {
+            if (is_result(tensor) && !is_indirect(component) && !d_.is_recurrence()) {
                 for (int iterator : iterators_in(component)) {
                     const Iterator& used = d_.iterators[static_cast<size_t>(iterator)];
                     if (used.is_reduction) {
@@ -186,7 +205,8 @@ private:
                 if (!within(read->tensor, d_.tensors.size()))
                     fail(line, d_.name, "reads a tensor that it does not have");
                 const TensorDecl& decl = d_.tensors[static_cast<size_t>(read->tensor)];
-                if (is_result(decl)) fail(line, decl.name, "is a result and cannot be read");
+                if (is_result(decl) && !d_.is_recurrence())
+                    fail(line, decl.name, "is a result and cannot be read");
                 if (read->coordinates.size() != decl.map.size()) {
                     fail(line, decl.name,
                          fmt::format("is read with {} coordinates, but has {} axes", read->coordinates.size(),
@@ -239,6 +259,116 @@ private:
         }
     }
 
+    void check_recurrence() const {
+        if (d_.body.size() != d_.lines.size() || d_.post)
+            fail(lines_.body, d_.name, "has a line without a body, or a body without a line");
+        const std::vector<int> results = d_.results();
+        for (const int result : results)
+            if (std::ranges::count(d_.lines, result, &RecurrenceLine::result) != 1)
+                fail(lines_.body, d_.tensors[static_cast<size_t>(result)].name, "is not made by one line");
+        if (d_.lines.size() != results.size()) fail(lines_.body, d_.name, "has lines that make no result");
+        for (size_t line = 0; line < d_.lines.size(); ++line) check_line(line);
+        if (!d_.where) return;
+        check_value(d_.where, lines_.where, 0);
+        for (const int x : iterators_in(d_.where))
+            if (is_folded(x))
+                fail(lines_.where, d_.iterators[static_cast<size_t>(x)].name,
+                     "is no iterator of every line, so no predicate of a recurrence uses it");
+        for (const Read& read : reads_in({d_.where}))
+            if (d_.tensors[static_cast<size_t>(read.tensor)].role != Role::kIndex)
+                fail(lines_.where, d_.tensors[static_cast<size_t>(read.tensor)].name,
+                     "is read by the predicate of a recurrence, which reads index operands alone");
+    }
+
+    /// An iterator that some lines fold and others keep.
+    bool is_folded(int iterator) const {
+        const Iterator& own = d_.iterators[static_cast<size_t>(iterator)];
+        return own.is_reduction && !own.is_ordered;
+    }
+
+    void check_line(size_t number) const {
+        const RecurrenceLine& line = d_.lines[number];
+        const TensorDecl& result = d_.tensors[static_cast<size_t>(line.result)];
+        if (result.type != ElementType::kF32)
+            fail(lines_.body, result.name, "is a result of a recurrence, which has the type f32");
+        if (line.fold == Monoid::kSoftmaxSum || line.fold == Monoid::kInOrder ||
+            (line.post && line.fold == Monoid::kNone))
+            fail(lines_.body, result.name, "has another fold than sum, prod, max or min");
+        check_value(d_.body[number], lines_.body, 0);
+        if (line.post) check_value(line.post, lines_.body, 1);
+        check_map_of_line(result);
+        const int ordered = ordered_iterator(d_);
+        const std::vector<int> kept = line_iterators(d_, number).kept;
+        for (const int x : iterators_in(line.fold == Monoid::kNone ? d_.body[number] : line.post))
+            if (x != ordered && !std::ranges::binary_search(kept, x))
+                fail(lines_.body, d_.iterators[static_cast<size_t>(x)].name,
+                     fmt::format("is neither an iterator of {} nor folded", result.name));
+        for (const Read& read : reads_in({d_.body[number], line.post}))
+            if (is_result(d_.tensors[static_cast<size_t>(read.tensor)])) check_read_of_line(number, read);
+    }
+
+    /// No two iterations of a line may make one element, and none makes an element of another parallel
+    /// iteration.
+    void check_map_of_line(const TensorDecl& result) const {
+        const int ordered = ordered_iterator(d_);
+        const std::vector<int> used = iterators_in(result.map);
+        if (std::ranges::binary_search(used, ordered) == (result.role == Role::kUpdate))
+            fail(lines_.body, result.name,
+                 result.role == Role::kUpdate ? "is carried, so its map does not use the ordered iterator"
+                                              : "does not use the ordered iterator");
+        for (size_t x = 0; x < d_.iterators.size(); ++x) {
+            const auto own = static_cast<int>(x);
+            const bool is_used = std::ranges::binary_search(used, own);
+            if (!is_used && !d_.iterators[x].is_reduction)
+                fail(lines_.body, result.name,
+                     fmt::format("does not use the parallel iterator `{}`", d_.iterators[x].name),
+                     "mark it by `*` where a line folds it");
+            const bool is_alone = std::ranges::any_of(result.map, [&](const ExprPtr& component) {
+                const auto* lone = std::get_if<IteratorRef>(&component->node);
+                if (lone) return lone->index == own;
+                const std::vector<int> in = iterators_in(component);
+                return is_indirect(component) && std::ranges::binary_search(in, own);
+            });
+            if (is_used && !is_alone)
+                fail(lines_.body, d_.iterators[x].name,
+                     fmt::format("is no component of {} by itself", result.name));
+        }
+    }
+
+    bool is_of_folded_alone(const ExprPtr& component) const {
+        return !is_indirect(component) && std::ranges::all_of(iterators_in(component), [&](int x) {
+            return is_folded(x);
+        });
+    }
+
+    /// Other results are read of the same parallel iteration, and of lines that have been taken.
+    void check_read_of_line(size_t number, const Read& read) const {
+        const TensorDecl& read_from = d_.tensors[static_cast<size_t>(read.tensor)];
+        const bool is_own = read.tensor == d_.lines[number].result;
+        const auto earlier = std::span(d_.lines).first(number);
+        const bool is_made = std::ranges::count(earlier, read.tensor, &RecurrenceLine::result) > 0;
+        if (read_from.role == Role::kOut && !is_made)
+            fail(lines_.body, read_from.name, "is read before the line that makes it");
+        for (size_t axis = 0; axis < read_from.map.size(); ++axis) {
+            const ExprPtr &at = read.coordinates[axis], &made = read_from.map[axis];
+            if (same(at, made)) continue;
+            const bool is_elsewhere = is_of_folded_alone(at) && is_of_folded_alone(made);
+            if (!is_elsewhere || (is_own && !is_behind(at, made)))
+                fail(lines_.body, read_from.name,
+                     fmt::format("is read at {} along axis {}, which the line may have changed or not",
+                                 print(d_, at), axis));
+        }
+    }
+
+    /// x + 2 of x: what a line that goes upwards has not reached yet.
+    static bool is_behind(const ExprPtr& at, const ExprPtr& made) {
+        const auto* call = std::get_if<Apply>(&at->node);
+        if (!call || call->function != Function::kAdd || !std::holds_alternative<IteratorRef>(made->node))
+            return false;
+        const auto* offset = std::get_if<Number>(&call->arguments[1]->node);
+        return same(call->arguments[0], made) && offset && offset->is_integer && offset->value >= 0;
+    }
+
     void check_operands_are_read() const {
         std::set<int> used;
         for (const Read& read : reads_in(read_roots(d_))) used.insert(read.tensor);
@@ -251,6 +381,7 @@ private:
     }
 
     void check_results() const {
+        if (d_.is_recurrence()) return;  // by line
         const TensorDecl& last = d_.tensors[static_cast<size_t>(d_.results().back())];
         const std::vector<int> used = iterators_in(last.map);
         for (size_t i = 0; i < d_.iterators.size(); ++i) {

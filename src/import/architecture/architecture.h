@@ -111,6 +111,9 @@ struct Assignment {
     std::vector<std::string> names;    ///< several only of `split`
     std::vector<std::string> indices;  ///< of NAME[i, j]; empty: the whole value
     bool has_indices = false;
+    /// A state that goes from token to token: its value of the token before stands on the right.
+    bool is_carried = false;
+    std::vector<TermPtr> extents;  ///< of what is carried, as `indices`; null: what it is computed from says it
     TermPtr value;
     TermPtr when;  ///< null: always
     std::string where;

@@ -177,6 +177,7 @@ private:
             if (each.has_indices) add_reduced(each.value, own);
             own(each.value, each.where, true);
             terms(each.when, each.where);
+            for (const TermPtr& extent : each.extents) terms(extent, each.where);
         }
         for (const TensorText& each : section.tensors)
             if (!each.tied.empty()) terms.expect_known(each.tied, each.where);

@@ -20,6 +20,7 @@ constexpr ValueFunction kFunctions[] = {
     {"cache", 1, 1, ""},
     {"attend", 3, 3, "cap scale window slopes sinks"},
     {"alibi", 1, 2, ""},
+    {"conv", 2, 2, ""},
     {"softmax", 1, 1, ""},
     {"top", 2, 2, ""},
     {"pick", 2, 2, ""},

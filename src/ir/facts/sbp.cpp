@@ -357,6 +357,15 @@ std::optional<Signature> Splits::split(std::span<const Share> groups, int iterat
             signature.push_back({});
         }
     }
+    // Lines read each other at the same values of parallel iterators, which all results are divided by.
+    if (definition.is_recurrence())
+        return !is_partial && std::ranges::all_of(definition.results(),
+                                                  [&](int result) {
+                                                      return signature[static_cast<size_t>(result)].kind ==
+                                                             Sbp::Kind::kSplit;
+                                                  })
+                   ? std::optional(signature)
+                   : std::nullopt;
     if (any_partial && (definition.monoid == Monoid::kNone ||
                         (definition.monoid != Monoid::kSoftmaxSum && !post_commutes())))
         return std::nullopt;

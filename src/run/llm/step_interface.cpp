@@ -11,8 +11,8 @@ namespace tessera::llm {
 namespace {
 
 constexpr std::array<std::string_view, StepInterface::kInputs> kInputNames = {
-    "tokens", "position", "slot", "rows", "first", "length", "start", "page"};
-constexpr std::array<std::string_view, StepInterface::kSymbols> kSymbolNames = {"T", "R", "B", "I", "S", "P"};
+    "tokens", "position", "slot", "rows", "first", "length", "start", "page", "seat"};
+constexpr std::array<std::string_view, StepInterface::kSymbols> kSymbolNames = {"T", "R", "B", "I", "S", "P", "N"};
 constexpr std::string_view kAdvice = "this is no step of a language model that a session can run";
 
 template <class Names>
@@ -40,7 +40,7 @@ void find_inputs(const runtime::Manifest& manifest, StepInterface& step) {
         step.inputs[input] = static_cast<int>(i);
     }
     for (int input = 0; input < StepInterface::kInputs; ++input)
-        if (step.inputs[input] < 0)
+        if (step.inputs[input] < 0 && input != StepInterface::kSeat)
             fail(manifest, std::string(kInputNames[static_cast<size_t>(input)]), "is missing in the inputs");
 }
 
@@ -87,7 +87,7 @@ StepInterface::StepInterface(const runtime::Manifest& manifest) {
 }
 
 StepValues step_values(const runtime::Manifest& manifest, const StepInterface& step,
-                       std::span<const Segment> segments, int64_t pages) {
+                       std::span<const Segment> segments, int64_t pages, int64_t seats) {
     TESSERA_CHECK(!segments.empty());
     const auto id = [](int64_t value) { return static_cast<int32_t>(value); };
     std::array<std::vector<int32_t>, StepInterface::kInputs> inputs;
@@ -98,6 +98,7 @@ StepValues step_values(const runtime::Manifest& manifest, const StepInterface& s
         inputs[StepInterface::kFirst].push_back(id(first));
         inputs[StepInterface::kLength].push_back(id(count));
         inputs[StepInterface::kStart].push_back(id(segment.start));
+        inputs[StepInterface::kSeat].push_back(segment.seat);
         for (int64_t i = 0; i < count; ++i) {
             const int64_t position = segment.start + i;
             const int64_t page = segment.pages[static_cast<size_t>(position / step.page_size)];
@@ -118,7 +119,7 @@ StepValues step_values(const runtime::Manifest& manifest, const StepInterface& s
     cached = std::max(s.low, (cached + s.multiple_of - 1) / s.multiple_of * s.multiple_of);
     const auto sequences = static_cast<int64_t>(segments.size());
     const int64_t values[StepInterface::kSymbols] = {
-        tokens, static_cast<int64_t>(rows.size()), sequences, longest, cached, pages};
+        tokens, static_cast<int64_t>(rows.size()), sequences, longest, cached, pages, seats};
 
     StepValues result;
     result.rows = static_cast<int64_t>(rows.size());
@@ -142,7 +143,7 @@ StepValues step_values(const runtime::Manifest& manifest, const StepInterface& s
     }
     result.inputs.resize(manifest.inputs.size());
     for (size_t i = 0; i < inputs.size(); ++i)
-        result.inputs[static_cast<size_t>(step.inputs[i])] = std::move(inputs[i]);
+        if (step.inputs[i] >= 0) result.inputs[static_cast<size_t>(step.inputs[i])] = std::move(inputs[i]);
     return result;
 }
 
