@@ -66,6 +66,7 @@ private:
 
     Scalar element(const Term& term) const {
         const Scalar list = named(term.name);
+        if (const auto* text = std::get_if<std::string>(&list.data)) return letter(*text, term);
         const auto* elements = std::get_if<std::vector<Scalar>>(&list.data);
         if (!elements || term.arguments.size() != 1) fail(term.name, "is no list");
         const int64_t index = integer_of((*this)(term.arguments[0]), where_);
@@ -73,6 +74,15 @@ private:
             fail(term.name,
                  fmt::format("has {} elements, and element {} is asked for", elements->size(), index));
         return (*elements)[static_cast<size_t>(index)];
+    }
+
+    /// As a text of one letter.
+    Scalar letter(const std::string& text, const Term& term) const {
+        const int64_t index =
+            term.arguments.size() == 1 ? integer_of((*this)(term.arguments[0]), where_) : -1;
+        if (index < 0 || index >= std::ssize(text))
+            fail(term.name, fmt::format("has {} letters, and letter {} is asked for", text.size(), index));
+        return {std::string(1, text[static_cast<size_t>(index)])};
     }
 
     double number(const Term& term, size_t argument) const {
@@ -103,8 +113,9 @@ private:
         const std::string& f = term.name;
         Scalar a = (*this)(term.arguments[0]);
         if (f == "length") {
+            if (const auto* text = std::get_if<std::string>(&a.data)) return of(std::ssize(*text));
             const auto* list = std::get_if<std::vector<Scalar>>(&a.data);
-            if (!list) fail(f, fmt::format("is of a list, not of {}", kind_of(a)));
+            if (!list) fail(f, fmt::format("is of a list or a text, not of {}", kind_of(a)));
             return of(std::ssize(*list));
         }
         if (f == "is_list") return {std::holds_alternative<std::vector<Scalar>>(a.data)};
