@@ -146,6 +146,7 @@ private:
         const auto line = std::ranges::find(lines_, term->name, &PartLine::name);
         const MapOperand* own = operand(term->name);
         const bool is_name = term->kind == Term::Kind::kName;
+        if (term->is_name("position")) return name_term("(start[seq] + token)");
         if ((term->kind != Term::Kind::kElement && !is_name) || (!own && line == lines_.end()))
             return std::make_shared<const Term>(std::move(result));
         result.kind = Term::Kind::kElement;

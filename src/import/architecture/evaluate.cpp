@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "ir/element_type.h"
 #include "support/error.h"
 
 namespace tessera::import {
@@ -134,7 +135,8 @@ private:
             {"rsqrt", [](double v) { return 1 / std::sqrt(v); }},
             {"tanh", [](double v) { return std::tanh(v); }},
             {"erf", [](double v) { return std::erf(v); }},
-            {"sigmoid", [](double v) { return 1 / (1 + std::exp(-v)); }}};
+            {"sigmoid", [](double v) { return 1 / (1 + std::exp(-v)); }},
+            {"bf16", [](double v) { return round_to(ElementType::kBF16, v); }}};
         if (f == "round" || f == "floor") return rounded(f, f == "round" ? std::nearbyint(x) : std::floor(x));
         return {kFunctions.at(f)(x)};
     }
@@ -213,7 +215,8 @@ int scalar_arity(const std::string& function) {
         {"div", 2},     {"mod", 2},    {"negate", 1}, {"min", 2},    {"max", 2},    {"abs", 1},  {"round", 1},
         {"floor", 1},   {"exp", 1},    {"log", 1},    {"sqrt", 1},   {"rsqrt", 1},  {"tanh", 1}, {"erf", 1},
         {"sigmoid", 1}, {"<", 2},      {"<=", 2},     {">", 2},      {">=", 2},     {"==", 2},   {"!=", 2},
-        {"in", 2},      {"select", 3}, {"given", 2},  {"length", 1}, {"is_list", 1}};
+        {"in", 2},      {"select", 3}, {"given", 2},  {"length", 1}, {"is_list", 1},
+        {"bf16", 1}};
     const auto found = kArities.find(function);
     return found == kArities.end() ? 0 : found->second;
 }
