@@ -55,9 +55,8 @@ void PartBuilder::add_recurrence(const PartStep& step, const std::vector<PartLin
         fail(step, "is computed behind the layers, where not all tokens are");
     const DefinitionPtr op = recurrence(symbols(), lines, operands, step_.rows, step.where);
     const int carried = op->results().front();
-    const ValueId state = step_.value({.name = node_name(node),
-                                       .kind = ValueKind::kState,
-                                       .type = type_of(*op, carried, step.where)});
+    const ValueId state = step_.value(
+        {.name = node_name(node), .kind = ValueKind::kState, .type = type_of(*op, carried, step.where)});
     std::vector<std::string> names;
     for (const PartLine& line : lines)
         if (!line.is_carried) names.push_back(line.name);

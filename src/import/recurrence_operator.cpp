@@ -20,8 +20,8 @@ constexpr const char* kIsFirst = "start[seq] + token == 0";
 
 class RecurrenceText {
 public:
-    RecurrenceText(const std::vector<PartLine>& lines, const std::vector<MapOperand>& operands, const Dim& rows,
-                   const std::string& where)
+    RecurrenceText(const std::vector<PartLine>& lines, const std::vector<MapOperand>& operands,
+                   const Dim& rows, const std::string& where)
         : lines_(lines), operands_(operands), rows_(rows), where_(where) {
         for (size_t n = 0; n < operands.size(); ++n) names_[operands[n].name] = fmt::format("X{}", n);
         for (size_t i = 0; i < lines.size(); ++i)
@@ -168,7 +168,7 @@ private:
     const std::string& where_;
     std::map<std::string, std::string> names_;  ///< of the definition, by those of the text
     std::map<std::string, int64_t> extents_;
-    std::set<std::string> stated_;            ///< those that a line states
+    std::set<std::string> stated_;    ///< those that a line states
     std::vector<std::string> order_;  ///< of indices, as they are found
 };
 
@@ -188,9 +188,8 @@ std::vector<PartLine> convolution_lines(const ConvolutionNames& names, int64_t t
     if (taps == 1) return {{names.result, {"c"}, {}, sum, false}};
     const TermPtr before = call_term(
         "sum", {call_term("*", {element_term(names.past, {k, c}), element_term(names.weight, {c, k})})});
-    const TermPtr moved = call_term(
-        "select", {call_term("==", {k, last(taps - 2)}), now,
-                   element_term(names.past, {call_term("+", {k, last(1)}), c})});
+    const TermPtr moved = call_term("select", {call_term("==", {k, last(taps - 2)}), now,
+                                               element_term(names.past, {call_term("+", {k, last(1)}), c})});
     return {{names.result, {"c"}, {}, call_term("+", {before, sum}), false},
             {names.past, {"k", "c"}, {taps - 1, 0}, moved, true}};
 }

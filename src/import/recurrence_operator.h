@@ -18,8 +18,8 @@ namespace tessera::import {
 DefinitionPtr recurrence(ops::Symbols symbols, const std::vector<PartLine>& lines,
                          const std::vector<MapOperand>& operands, const Dim& rows, const std::string& where);
 
-/// The lines of a convolution over the last `taps` tokens of each channel: Y[c] = sum over k of W[c, k] times X
-/// of the token taps - 1 - k before, plus B[c]. An empty name of the bias is none.
+/// The lines of a convolution over the last `taps` tokens of each channel: Y[c] = sum over k of W[c, k] times
+/// X of the token taps - 1 - k before, plus B[c]. An empty name of the bias is none.
 struct ConvolutionNames {
     std::string result, input, weight, bias, past;
 };

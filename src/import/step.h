@@ -28,8 +28,8 @@ struct StepInputs {
                    ///< S are read
 };
 
-/// The seats of sequences: where the states of recurrences lie, those of an open sequence at one place as long
-/// as it is open. A step without recurrences has none. Adds the symbol N, their number, and the input.
+/// The seats of sequences: where the states of recurrences lie, those of an open sequence at one place as
+/// long as it is open. A step without recurrences has none. Adds the symbol N, their number, and the input.
 /// @return i32[B], the seat of each sequence
 ValueId add_seats(Graph& graph);
 

@@ -63,8 +63,8 @@ bool same(const Definition& a, const Definition& b) {
     return a.name == b.name && std::ranges::equal(a.iterators, b.iterators, same_iterator) &&
            a.dims == b.dims && std::ranges::equal(a.tensors, b.tensors, same_tensor) &&
            a.monoid == b.monoid && same_map(a.body, b.body) && same(a.post, b.post) &&
-           std::ranges::equal(a.lines, b.lines, same_line) &&
-           same(a.where, b.where) && a.accumulator == b.accumulator && a.weights == b.weights;
+           std::ranges::equal(a.lines, b.lines, same_line) && same(a.where, b.where) &&
+           a.accumulator == b.accumulator && a.weights == b.weights;
 }
 
 bool same(const TestSetup& a, const TestSetup& b) {

@@ -50,9 +50,9 @@ struct TensorDecl {
 /// kInOrder: a recurrence, whose lines have folds of their own.
 enum class Monoid : uint8_t { kNone, kSum, kProd, kMax, kMin, kSoftmaxSum, kInOrder };
 
-/// A line of a recurrence. At each value of the ordered iterator the lines are taken one after the other, each
-/// for all values of the iterators of its result; what it reads of other results is of this value, or, of what
-/// is carried and not yet renewed, of the value before.
+/// A line of a recurrence. At each value of the ordered iterator the lines are taken one after the other,
+/// each for all values of the iterators of its result; what it reads of other results is of this value, or,
+/// of what is carried and not yet renewed, of the value before.
 struct RecurrenceLine {
     int result = -1;  ///< in Definition::tensors
     Monoid fold = Monoid::kNone;
@@ -68,8 +68,8 @@ struct Definition {
     /// The folded or stored value: one expression, score and value of softmax_sum, or one for each line.
     std::vector<ExprPtr> body;
     std::vector<RecurrenceLine> lines;  ///< of a recurrence, as `body`; empty for others
-    ExprPtr post;   ///< post-expression around Folded; null if there is none
-    ExprPtr where;  ///< predicate; null if every iteration is executed
+    ExprPtr post;                       ///< post-expression around Folded; null if there is none
+    ExprPtr where;                      ///< predicate; null if every iteration is executed
     ElementType accumulator = ElementType::kF32;
     /// For softmax_sum: the type to which a weight is rounded before it multiplies a value; the sum of the
     /// weights adds the unrounded ones. Weights are relative to the maximum so far, wherever a fold cuts its

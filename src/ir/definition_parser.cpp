@@ -120,9 +120,10 @@ private:
             if (!last && line.keyword->rank != 0)
                 line.tokens.fail(word, "stands before the line `op NAME(...)`");
             if (last && line.keyword->rank < last->keyword->rank) {
-                line.tokens.fail(word, fmt::format("cannot follow `{}`", last->keyword->word),
-                                 "the order is op, dim, index, in, out, update or carry, where, acc, weights, "
-                                 "test, bind, fill, tile, lanes, unit");
+                line.tokens.fail(
+                    word, fmt::format("cannot follow `{}`", last->keyword->word),
+                    "the order is op, dim, index, in, out, update or carry, where, acc, weights, "
+                    "test, bind, fill, tile, lanes, unit");
             }
             if (last && line.keyword->rank == last->keyword->rank && !may_repeat) {
                 line.tokens.fail(word, fmt::format("follows `{}` in line {}, expected one such line",

@@ -170,9 +170,10 @@ std::string print_lines(const Definition& d) {
         const RecurrenceLine& line = d.lines[i];
         const TensorDecl& result = d.tensors[static_cast<size_t>(line.result)];
         const ExprPtr body = line.fold == Monoid::kNone ? d.body[i] : line.post ? line.post : folded();
-        out += fmt::format("{} = {}\n",
-                           result.role == Role::kUpdate ? "carry " + result.name : "out " + print_tensor(d, result),
-                           ExprPrinter(d, static_cast<int>(i)).print(body));
+        out += fmt::format(
+            "{} = {}\n",
+            result.role == Role::kUpdate ? "carry " + result.name : "out " + print_tensor(d, result),
+            ExprPrinter(d, static_cast<int>(i)).print(body));
     }
     return out;
 }

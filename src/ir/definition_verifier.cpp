@@ -91,8 +91,8 @@ private:
         for (size_t i = 0; i < d_.tensors.size(); ++i) {
             const TensorDecl& tensor = d_.tensors[i];
             // What is carried is the first result.
-            const bool is_behind_carried = d_.is_recurrence() && i > 0 && tensor.role == Role::kOut &&
-                                           is_result(d_.tensors[i - 1]);
+            const bool is_behind_carried =
+                d_.is_recurrence() && i > 0 && tensor.role == Role::kOut && is_result(d_.tensors[i - 1]);
             if (tensor.role < last && !is_behind_carried)
                 fail(line_at(lines_.tensors, i), tensor.name,
                      "is declared too late: index operands come first, then operands, then results");
@@ -133,7 +133,8 @@ private:
                  "a recurrence has one, `i>`, and a line `carry`; others have none");
         const auto carried = std::ranges::count(d_.tensors, Role::kUpdate, &TensorDecl::role);
         if (!d_.is_recurrence()) return;
-        if (carried != 1) fail(lines_.body, d_.name, fmt::format("carries {} results, expected one", carried));
+        if (carried != 1)
+            fail(lines_.body, d_.name, fmt::format("carries {} results, expected one", carried));
         if (d_.results().front() != carried_tensor(d_))
             fail(lines_.body, d_.name, "has a result before what is carried");
     }
@@ -336,9 +337,8 @@ private:
     }
 
     bool is_of_folded_alone(const ExprPtr& component) const {
-        return !is_indirect(component) && std::ranges::all_of(iterators_in(component), [&](int x) {
-            return is_folded(x);
-        });
+        return !is_indirect(component) &&
+               std::ranges::all_of(iterators_in(component), [&](int x) { return is_folded(x); });
     }
 
     /// Other results are read of the same parallel iteration, and of lines that have been taken.

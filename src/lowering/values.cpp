@@ -155,8 +155,8 @@ movement::ValuePtr to_value(const ExprPtr& expr, const ValueScope& scope) {
         if (load.guards.empty()) load.outside = 0;
         // A recurrence reads what its lines write.
         const bool is_result = tensor.role == Role::kOut || tensor.role == Role::kUpdate;
-        const LaneAddress split = split_lanes(scope.storage.locate(value, at, is_result), scope.node, tensor.name,
-                                              scope.storage.is_tile(value));
+        const LaneAddress split = split_lanes(scope.storage.locate(value, at, is_result), scope.node,
+                                              tensor.name, scope.storage.is_tile(value));
         load.from = split.address;
         load.lane_stride = split.stride;
         return std::make_shared<const movement::ValueExpr>(movement::ValueExpr{std::move(load)});

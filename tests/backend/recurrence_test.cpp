@@ -1,5 +1,5 @@
-// Recurrences whose states lie at the seats of their sequences: compiled code and lowered programs against the
-// interpreter of the graph, by one worker and by several, whole and token by token.
+// Recurrences whose states lie at the seats of their sequences: compiled code and lowered programs against
+// the interpreter of the graph, by one worker and by several, whole and token by token.
 #include <random>
 
 #include <gtest/gtest.h>
@@ -132,13 +132,12 @@ GraphCall call_of(const Tokens& tokens, GraphStates states, std::mt19937& random
 class Recurrences : public ::testing::TestWithParam<int64_t> {
 protected:
     static CompiledPlans compiled(const Graph& graph, int64_t workers) {
-        const planner::PlannerOptions options =
-            on_usual_machine({.machine = "test",
-                              .lanes = GetParam(),
-                              .vector_registers = 32,
-                              .workers = workers,
-                              .barriers_of_a_layer = 1000},
-                             0);
+        const planner::PlannerOptions options = on_usual_machine({.machine = "test",
+                                                                  .lanes = GetParam(),
+                                                                  .vector_registers = 32,
+                                                                  .workers = workers,
+                                                                  .barriers_of_a_layer = 1000},
+                                                                 0);
         CompiledPlans all(GetParam());
         all.add(graph, planner::complete_plan(graph, planner::initial_plan(graph, options), options));
         all.compile();
@@ -157,8 +156,9 @@ TEST_P(Recurrences, AreThoseOfTheInterpreter) {
         // What others have left there counts for nothing where a sequence begins.
         for (auto& [name, repetitions] : states)
             for (TensorData& data : repetitions) data.values.assign(data.values.size(), 1e3);
-        for (const Tokens& tokens : {Tokens{{7, 1, 4}, {0, 0, 0}, {3, 0, 4}}, Tokens{{1, 1}, {7, 1}, {3, 0}},
-                                     Tokens{{24}, {4}, {4}}, Tokens{{1}, {8}, {3}}, Tokens{{2, 5}, {0, 9}, {1, 3}}}) {
+        for (const Tokens& tokens :
+             {Tokens{{7, 1, 4}, {0, 0, 0}, {3, 0, 4}}, Tokens{{1, 1}, {7, 1}, {3, 0}}, Tokens{{24}, {4}, {4}},
+              Tokens{{1}, {8}, {3}}, Tokens{{2, 5}, {0, 9}, {1, 3}}}) {
             const GraphCall call = call_of(tokens, states, random);
             const GraphResult expected = interpret_graph(graph_, call);
             const Difference worst = difference(plan.run(0, call), expected);

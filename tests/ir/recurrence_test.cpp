@@ -47,7 +47,9 @@ std::vector<double> delta_rule(const std::vector<Sequence>& sequences, const std
             for (size_t h = 0; h < 2; ++h)
                 for (size_t e = 0; e < 2; ++e) {
                     const size_t t = own.first + i;
-                    const auto state = [&](size_t d) -> double& { return s[((own.seat * 2 + h) * 3 + d) * 2 + e]; };
+                    const auto state = [&](size_t d) -> double& {
+                        return s[((own.seat * 2 + h) * 3 + d) * 2 + e];
+                    };
                     double read = 0, out = 0;
                     for (size_t d = 0; d < 3; ++d) {
                         if (own.start + i == 0) state(d) = 0;
@@ -84,12 +86,18 @@ TEST(Recurrence, IsThatOfPlainLoops) {
     const std::vector<double> k = drawn(tokens * 6, random), v = drawn(tokens * 4, random),
                               g = drawn(tokens * 2, random), before = drawn(48, random);
     const BoundExtents extents = bound_extents(op, {8, 3, 4}, "test");
-    const std::vector<TensorData> results = interpret(
-        op, extents,
-        {vector_of(sequences, &Sequence::first), vector_of(sequences, &Sequence::length),
-         vector_of(sequences, &Sequence::start), vector_of(sequences, &Sequence::seat), {{8, 2, 3}, k},
-         {{8, 2, 2}, v}, {{8, 2}, g}, {{4, 2, 3, 2}, before}, {}, {}},
-        "test", false);
+    const std::vector<TensorData> results = interpret(op, extents,
+                                                      {vector_of(sequences, &Sequence::first),
+                                                       vector_of(sequences, &Sequence::length),
+                                                       vector_of(sequences, &Sequence::start),
+                                                       vector_of(sequences, &Sequence::seat),
+                                                       {{8, 2, 3}, k},
+                                                       {{8, 2, 2}, v},
+                                                       {{8, 2}, g},
+                                                       {{4, 2, 3, 2}, before},
+                                                       {},
+                                                       {}},
+                                                      "test", false);
     std::vector<double> after = before;
     const std::vector<double> expected = delta_rule(sequences, k, v, g, after, tokens);
     ASSERT_EQ(results.size(), 3U);

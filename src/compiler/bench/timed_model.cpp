@@ -67,8 +67,7 @@ void TimedModel::add(int64_t tokens) {
 
 void TimedModel::fill_to(int64_t depth) {
     llm::Session& session = model_.session();
-    if (session.length(sequence_) > depth)
-        session.shorten(sequence_, session.own_length(sequence_, depth));
+    if (session.length(sequence_) > depth) session.shorten(sequence_, session.own_length(sequence_, depth));
     session.assume(sequence_, depth);
 }
 

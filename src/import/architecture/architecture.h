@@ -113,7 +113,8 @@ struct Assignment {
     bool has_indices = false;
     /// A state that goes from token to token: its value of the token before stands on the right.
     bool is_carried = false;
-    std::vector<TermPtr> extents;  ///< of what is carried, as `indices`; null: what it is computed from says it
+    std::vector<TermPtr>
+        extents;  ///< of what is carried, as `indices`; null: what it is computed from says it
     TermPtr value;
     TermPtr when;  ///< null: always
     std::string where;

@@ -211,12 +211,12 @@ bool is_literal(const std::string& name) {
 
 int scalar_arity(const std::string& function) {
     static const std::map<std::string, int, std::less<>> kArities = {
-        {"and", 2},     {"or", 2},     {"not", 1},    {"+", 2},      {"-", 2},      {"*", 2},    {"/", 2},
-        {"div", 2},     {"mod", 2},    {"negate", 1}, {"min", 2},    {"max", 2},    {"abs", 1},  {"round", 1},
-        {"floor", 1},   {"exp", 1},    {"log", 1},    {"sqrt", 1},   {"rsqrt", 1},  {"tanh", 1}, {"erf", 1},
-        {"sigmoid", 1}, {"<", 2},      {"<=", 2},     {">", 2},      {">=", 2},     {"==", 2},   {"!=", 2},
-        {"in", 2},      {"select", 3}, {"given", 2},  {"length", 1}, {"is_list", 1},
-        {"bf16", 1}};
+        {"and", 2},   {"or", 2},     {"not", 1},     {"+", 2},       {"-", 2},   {"*", 2},
+        {"/", 2},     {"div", 2},    {"mod", 2},     {"negate", 1},  {"min", 2}, {"max", 2},
+        {"abs", 1},   {"round", 1},  {"floor", 1},   {"exp", 1},     {"log", 1}, {"sqrt", 1},
+        {"rsqrt", 1}, {"tanh", 1},   {"erf", 1},     {"sigmoid", 1}, {"<", 2},   {"<=", 2},
+        {">", 2},     {">=", 2},     {"==", 2},      {"!=", 2},      {"in", 2},  {"select", 3},
+        {"given", 2}, {"length", 1}, {"is_list", 1}, {"bf16", 1}};
     const auto found = kArities.find(function);
     return found == kArities.end() ? 0 : found->second;
 }

@@ -28,8 +28,8 @@ public:
         const auto found = by_name_.find(name);
         return found == by_name_.end() ? nullptr : found->second;
     }
-    /// What is carried in the recurrence of which the statement is a line: what it carries or reads. Null if it
-    /// is of none.
+    /// What is carried in the recurrence of which the statement is a line: what it carries or reads. Null if
+    /// it is of none.
     const Assignment* carried_in(const Assignment& own) const {
         if (own.is_carried) return &own;
         const Assignment* found = nullptr;
@@ -154,7 +154,8 @@ private:
         for (const Assignment* line : lines)
             if (emitted_.contains(line) || !open_.insert(line).second)
                 throw Error(line->where, line->names.front(), "depends on itself");
-        PartStep step{.names = {}, .indices = {}, .has_indices = true, .term = nullptr, .where = carried.where};
+        PartStep step{
+            .names = {}, .indices = {}, .has_indices = true, .term = nullptr, .where = carried.where};
         std::vector<TermPtr> terms;
         for (const Assignment* line : lines) {
             for (const std::string& name : read_by(*line)) {

@@ -54,7 +54,8 @@ OperationCount count_operations(const ExprPtr& expr) {
 }
 
 WorkRates work_rates(const Definition& definition) {
-    if (definition.is_recurrence()) return {.point = operations_of_lines(definition), .held = {}, .element = {}};
+    if (definition.is_recurrence())
+        return {.point = operations_of_lines(definition), .held = {}, .element = {}};
     const OperationCount body = count_operations(definition.body[0]);
     if (definition.monoid == Monoid::kSoftmaxSum) {
         const OperationCount value = count_operations(definition.body[1]);

@@ -52,7 +52,8 @@ std::vector<ValueId> BlockBuilder::carry(const std::string& name, const Definiti
     (void)update(name, op, std::move(operands), state);
     std::vector<ValueId> made;
     const std::vector<int> results = op->results();
-    TESSERA_CHECK(results.size() == names.size() + 1, "{} names for {} results", names.size(), results.size());
+    TESSERA_CHECK(results.size() == names.size() + 1, "{} names for {} results", names.size(),
+                  results.size());
     for (size_t i = 0; i < names.size(); ++i)
         made.push_back(value({.name = names[i], .type = type_of(*op, results[i + 1], name)}));
     std::vector<ValueId>& all = block_.nodes.back().results;

@@ -278,7 +278,8 @@ int contiguous_tensors(const Definition& definition, int x) {
 std::vector<plan::Leaf> wider_folds(const Definition& definition, const plan::Leaf& leaf,
                                     int64_t lanes_of_a_register) {
     const int x = plan::iterator_of(definition, leaf, parameter::kIteratorOfLanes);
-    if (definition.is_recurrence() || x < 0 || leaf.number(parameter::kLanes) != lanes_of_a_register) return {};
+    if (definition.is_recurrence() || x < 0 || leaf.number(parameter::kLanes) != lanes_of_a_register)
+        return {};
     const Iterator& iterator = definition.iterators[static_cast<size_t>(x)];
     const auto* extent = std::get_if<Number>(&iterator.extent->node);
     if (!iterator.is_reduction || !extent) return {};

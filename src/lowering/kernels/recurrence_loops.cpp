@@ -48,9 +48,8 @@ private:
         const RecurrenceLine& line = definition_.lines[number];
         LineIterators iterators = line_iterators(definition_, number);
         const bool has_lanes = std::erase(iterators.kept, x_) > 0;
-        std::erase_if(iterators.kept, [&](int x) {
-            return !definition_.iterators[static_cast<size_t>(x)].is_reduction;
-        });
+        std::erase_if(iterators.kept,
+                      [&](int x) { return !definition_.iterators[static_cast<size_t>(x)].is_reduction; });
         const lowering::LeafLoops kept(scope_, iterators.kept), folded(scope_, iterators.folded);
         lowering::ValueScope values{scope_.node, scope_.storage, at_, identity(line.fold), nullptr};
         set(values, iterators.kept, kept);

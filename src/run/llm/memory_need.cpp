@@ -111,7 +111,7 @@ std::string cache_type(const runtime::Manifest& manifest) {
     std::set<std::string_view> types;
     for (const runtime::Manifest::State& state : manifest.states) {
         const bool is_of_tokens = !state.shape.empty() && state.shape.front() == Dim("P");
-        if (!is_of_tokens) continue;  // a recurrence's
+        if (!is_of_tokens) continue;                           // a recurrence's
         if (state.element == ElementType::kI8) return "q8_0";  // the others are its scales
         types.insert(name(state.element));
     }

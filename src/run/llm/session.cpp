@@ -46,7 +46,8 @@ int64_t pages_of(const runtime::Manifest& manifest, const StepInterface& step,
 }
 
 /// One for each sequence that may be open.
-int64_t seats_of(const runtime::Manifest& manifest, const StepInterface& step, const SessionOptions& options) {
+int64_t seats_of(const runtime::Manifest& manifest, const StepInterface& step,
+                 const SessionOptions& options) {
     const int64_t seats = options.sequences + options.kept;
     const DimSymbol& limit = step.limits[StepInterface::kN];
     if (step.has_seats() && seats > limit.high)
@@ -246,8 +247,7 @@ void Session::run(std::span<const Addition> batch, const std::vector<Part>& part
                   std::vector<Progress>& progress, const LogitsSink& sink, const HiddenSink& hidden) {
     std::vector<Segment> segments;
     for (const Part& part : parts) segments.push_back(part.segment);
-    const StepValues values = 
-        step_values(manifest_, interface_, segments, pages_, most_open());
+    const StepValues values = step_values(manifest_, interface_, segments, pages_, most_open());
     logits_.resize(static_cast<size_t>(values.rows * vocabulary()));
     hidden_.resize(static_cast<size_t>(values.rows * hidden_width()));
     std::vector<std::span<const std::byte>> inputs;

@@ -81,7 +81,8 @@ public:
     /// its sequence keeps all tokens or none.
     int64_t own_length(SequenceId sequence, int64_t length) const;
     /// Extends the sequence to `length` without computing: the contents of its pages count as the keys and
-    /// values of its tokens, and the state of a recurrence as theirs. @pre this->length(sequence) <= length <= context()
+    /// values of its tokens, and the state of a recurrence as theirs. @pre this->length(sequence) <= length
+    /// <= context()
     void assume(SequenceId sequence, int64_t length);
 
     /// Appends tokens to sequences, in as few steps as the limits of the code and `chunk` allow. Rows of one

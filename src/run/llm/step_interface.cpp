@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::array<std::string_view, StepInterface::kInputs> kInputNames = {
     "tokens", "position", "slot", "rows", "first", "length", "start", "page", "seat"};
-constexpr std::array<std::string_view, StepInterface::kSymbols> kSymbolNames = {"T", "R", "B", "I", "S", "P", "N"};
+constexpr std::array<std::string_view, StepInterface::kSymbols> kSymbolNames = {"T", "R", "B", "I",
+                                                                                "S", "P", "N"};
 constexpr std::string_view kAdvice = "this is no step of a language model that a session can run";
 
 template <class Names>

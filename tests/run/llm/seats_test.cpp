@@ -1,4 +1,5 @@
-// Sequences of a model with recurrences: each has a seat of its own, and the state behind its last token alone.
+// Sequences of a model with recurrences: each has a seat of its own, and the state behind its last token
+// alone.
 #include <cstring>
 
 #include <gmock/gmock.h>
@@ -21,7 +22,8 @@ runtime::Manifest manifest_with_seats(int64_t most_seats = 8) {
     manifest.symbols.push_back({"N", 1, most_seats, 1});
     manifest.inputs.push_back({"seat", ElementType::kI32, {Dim("B")}});
     manifest.states.push_back({"sums", ElementType::kF32, {Dim("N"), Dim(6)}, {Dim("N"), Dim(6)}, 1});
-    for (runtime::Manifest::Specialisation& each : manifest.specialisations) each.bounds["N"] = {1, most_seats};
+    for (runtime::Manifest::Specialisation& each : manifest.specialisations)
+        each.bounds["N"] = {1, most_seats};
     return manifest;
 }
 
