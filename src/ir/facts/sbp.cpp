@@ -357,15 +357,11 @@ std::optional<Signature> Splits::split(std::span<const Share> groups, int iterat
             signature.push_back({});
         }
     }
-    // Lines read each other at the same values of parallel iterators, which all results are divided by.
-    if (definition.is_recurrence())
-        return !is_partial && std::ranges::all_of(definition.results(),
-                                                  [&](int result) {
-                                                      return signature[static_cast<size_t>(result)].kind ==
-                                                             Sbp::Kind::kSplit;
-                                                  })
-                   ? std::optional(signature)
-                   : std::nullopt;
+    if (definition.is_recurrence()) {  // whose lines read each other at the same parallel iterations
+        const auto is_split = [&](int t) { return signature[static_cast<size_t>(t)].axis >= 0; };
+        if (!std::ranges::all_of(definition.results(), is_split)) return std::nullopt;
+        return signature;
+    }
     if (any_partial && (definition.monoid == Monoid::kNone ||
                         (definition.monoid != Monoid::kSoftmaxSum && !post_commutes())))
         return std::nullopt;

@@ -35,7 +35,7 @@ const std::map<std::string, int64_t>& small_sizes() {
         {"layers", 2},       {"hidden", 32},        {"feed_forward", 24}, {"heads", 4},
         {"cache_heads", 2},  {"head_width", 8},     {"vocabulary", 19},   {"positions", 64},
         {"expert_count", 6}, {"experts_chosen", 2}, {"expert_width", 12}, {"shared_width", 12},
-        {"shared_count", 1}, {"rotated", 4},         {"inner", 64},       {"mixer_heads", 8},
+        {"shared_count", 1}, {"rotated", 4},        {"inner", 64},        {"mixer_heads", 8},
         {"mixer_width", 8},  {"attention_heads", 4}};
     return all;
 }
