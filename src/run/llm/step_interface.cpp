@@ -27,6 +27,12 @@ int position_in(const Names& names, std::string_view name) {
     throw Error(manifest.model, entity, problem, std::string(kAdvice));
 }
 
+/// Inputs that nothing reads in some models, and that parts of them may then lack.
+bool may_be_missing(int input) {
+    return input == StepInterface::kPosition || input == StepInterface::kSlot || input == StepInterface::kPage ||
+           input == StepInterface::kSeat;
+}
+
 void find_inputs(const runtime::Manifest& manifest, StepInterface& step) {
     std::fill(std::begin(step.inputs), std::end(step.inputs), -1);
     for (size_t i = 0; i < manifest.inputs.size(); ++i) {
@@ -41,7 +47,7 @@ void find_inputs(const runtime::Manifest& manifest, StepInterface& step) {
         step.inputs[input] = static_cast<int>(i);
     }
     for (int input = 0; input < StepInterface::kInputs; ++input)
-        if (step.inputs[input] < 0 && input != StepInterface::kSeat)
+        if (step.inputs[input] < 0 && !may_be_missing(input))
             fail(manifest, std::string(kInputNames[static_cast<size_t>(input)]), "is missing in the inputs");
 }
 
@@ -65,6 +71,26 @@ int64_t row_width(const runtime::Manifest::Tensor& output) {
     return is_it ? output.shape[1].factor : 0;
 }
 
+/// The pages of each sequence, as far as it has some.
+std::vector<int32_t> page_table(const runtime::Manifest& manifest, const StepInterface& step,
+                                std::span<const Segment> segments, std::span<const int64_t> symbols) {
+    const runtime::Manifest::Tensor& table =
+        manifest.inputs[static_cast<size_t>(step.inputs[StepInterface::kPage])];
+    const auto bytes = runtime::byte_size(manifest, table.element, table.shape, symbols);
+    TESSERA_CHECK(bytes.has_value());
+    const auto width = static_cast<size_t>(*bytes) / sizeof(int32_t) / segments.size();
+    std::vector<int32_t> pages(width * segments.size());
+    for (size_t b = 0; b < segments.size(); ++b) {
+        const Segment& segment = segments[b];
+        const int64_t end = segment.start + static_cast<int64_t>(segment.tokens.size());
+        const auto used = static_cast<size_t>((end + step.page_size - 1) / step.page_size);
+        TESSERA_CHECK(used <= width && used <= segment.pages.size(), "{} of {}", used, width);
+        std::copy_n(segment.pages.begin(), used,
+                    pages.begin() + static_cast<int64_t>(b * width));
+    }
+    return pages;
+}
+
 }  // namespace
 
 StepInterface::StepInterface(const runtime::Manifest& manifest) {
@@ -83,6 +109,7 @@ StepInterface::StepInterface(const runtime::Manifest& manifest) {
         fail(manifest, "outputs", fmt::format("are not logits f32[R, {}]", vocabulary));
     context =
         std::min(manifest.text->context, limits[kS].high / limits[kS].multiple_of * limits[kS].multiple_of);
+    if (inputs[kPage] < 0) return;
     const Dim& table = manifest.inputs[static_cast<size_t>(inputs[kPage])].shape[1];
     if (table.is_constant()) context = std::min(context, table.factor * page_size);
 }
@@ -128,20 +155,8 @@ StepValues step_values(const runtime::Manifest& manifest, const StepInterface& s
     for (int i = 0; i < StepInterface::kSymbols; ++i)
         if (step.symbols[i] >= 0) result.symbols[static_cast<size_t>(step.symbols[i])] = values[i];
 
-    const runtime::Manifest::Tensor& table =
-        manifest.inputs[static_cast<size_t>(step.inputs[StepInterface::kPage])];
-    const auto bytes = runtime::byte_size(manifest, table.element, table.shape, result.symbols);
-    TESSERA_CHECK(bytes.has_value());
-    const auto width = static_cast<size_t>(*bytes) / sizeof(int32_t) / segments.size();
-    inputs[StepInterface::kPage].resize(width * segments.size());
-    for (size_t b = 0; b < segments.size(); ++b) {
-        const Segment& segment = segments[b];
-        const int64_t end = segment.start + static_cast<int64_t>(segment.tokens.size());
-        const auto used = static_cast<size_t>((end + step.page_size - 1) / step.page_size);
-        TESSERA_CHECK(used <= width && used <= segment.pages.size(), "{} of {}", used, width);
-        std::copy_n(segment.pages.begin(), used,
-                    inputs[StepInterface::kPage].begin() + static_cast<int64_t>(b * width));
-    }
+    if (step.inputs[StepInterface::kPage] >= 0)
+        inputs[StepInterface::kPage] = page_table(manifest, step, segments, result.symbols);
     result.inputs.resize(manifest.inputs.size());
     for (size_t i = 0; i < inputs.size(); ++i)
         if (step.inputs[i] >= 0) result.inputs[static_cast<size_t>(step.inputs[i])] = std::move(inputs[i]);

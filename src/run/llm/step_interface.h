@@ -20,7 +20,7 @@ struct StepInterface {
     /// @throws Error naming a parameter that the manifest lacks, or that no session can give.
     explicit StepInterface(const runtime::Manifest& manifest);
 
-    int inputs[kInputs] = {};    ///< positions in the manifest; -1 for seats of a model without recurrences
+    int inputs[kInputs] = {};    ///< positions in the manifest; -1 for what nothing reads
     int symbols[kSymbols] = {};  ///< positions in the manifest; -1 if the model does not depend on it
     DimSymbol limits[kSymbols];  ///< without bounds if the model does not depend on it
     int64_t page_size;
