@@ -45,6 +45,8 @@ struct TensorDecl {
     Role role = Role::kIn;
     std::vector<ExprPtr> map;                   ///< one component for each axis
     std::optional<std::vector<ExprPtr>> shape;  ///< `of`; without it 1 + the largest coordinate of the map
+
+    bool is_result() const { return role == Role::kOut || role == Role::kUpdate; }
 };
 
 /// kInOrder: a recurrence, whose lines have folds of their own.

@@ -19,10 +19,6 @@ bool is_name(std::string_view text) {
     return !text.empty() && starts_name(text[0]) && std::ranges::all_of(text, continues_name);
 }
 
-bool is_result(const TensorDecl& tensor) {
-    return tensor.role == Role::kOut || tensor.role == Role::kUpdate;
-}
-
 class Verifier {
 public:
     Verifier(const Definition& definition, const std::string& source, const DefinitionLines& lines)
@@ -92,7 +88,7 @@ private:
             const TensorDecl& tensor = d_.tensors[i];
             // What is carried is the first result.
             const bool is_behind_carried =
-                d_.is_recurrence() && i > 0 && tensor.role == Role::kOut && is_result(d_.tensors[i - 1]);
+                d_.is_recurrence() && i > 0 && tensor.role == Role::kOut && d_.tensors[i - 1].is_result();
             if (tensor.role < last && !is_behind_carried)
                 fail(line_at(lines_.tensors, i), tensor.name,
                      "is declared too late: index operands come first, then operands, then results");
@@ -151,7 +147,7 @@ private:
             check_references(component, line);
             verify_component(d_, component, tensor.role != Role::kIndex, at);
             has_indirect |= is_indirect(component);
-            if (is_result(tensor) && !is_indirect(component) && !d_.is_recurrence()) {
+            if (tensor.is_result() && !is_indirect(component) && !d_.is_recurrence()) {
                 for (int iterator : iterators_in(component)) {
                     const Iterator& used = d_.iterators[static_cast<size_t>(iterator)];
                     if (used.is_reduction) {
@@ -206,7 +202,7 @@ private:
                 if (!within(read->tensor, d_.tensors.size()))
                     fail(line, d_.name, "reads a tensor that it does not have");
                 const TensorDecl& decl = d_.tensors[static_cast<size_t>(read->tensor)];
-                if (is_result(decl) && !d_.is_recurrence())
+                if (decl.is_result() && !d_.is_recurrence())
                     fail(line, decl.name, "is a result and cannot be read");
                 if (read->coordinates.size() != decl.map.size()) {
                     fail(line, decl.name,
@@ -276,7 +272,7 @@ private:
         for (const Read& read : reads_in(read_roots(d_))) used.insert(read.tensor);
         for (size_t i = 0; i < d_.tensors.size(); ++i) {
             const TensorDecl& tensor = d_.tensors[i];
-            if (!is_result(tensor) && !used.contains(static_cast<int>(i))) {
+            if (!tensor.is_result() && !used.contains(static_cast<int>(i))) {
                 fail(line_at(lines_.tensors, i), tensor.name, "is never read", "remove it");
             }
         }

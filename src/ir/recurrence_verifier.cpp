@@ -10,10 +10,6 @@
 namespace tessera {
 namespace {
 
-bool is_result(const TensorDecl& tensor) {
-    return tensor.role == Role::kOut || tensor.role == Role::kUpdate;
-}
-
 class LineVerifier {
 public:
     LineVerifier(const Definition& definition, const std::string& source, const DefinitionLines& lines)
@@ -65,7 +61,7 @@ private:
                 fail(lines_.body, d_.iterators[static_cast<size_t>(x)].name,
                      fmt::format("is neither an iterator of {} nor folded", result.name));
         for (const Read& read : reads_in({d_.body[number], line.post}))
-            if (is_result(d_.tensors[static_cast<size_t>(read.tensor)])) check_read_of_line(number, read);
+            if (d_.tensors[static_cast<size_t>(read.tensor)].is_result()) check_read_of_line(number, read);
     }
 
     /// No two iterations of a line may make one element, and none makes an element of another parallel

@@ -154,8 +154,7 @@ movement::ValuePtr to_value(const ExprPtr& expr, const ValueScope& scope) {
         }
         if (load.guards.empty()) load.outside = 0;
         // A recurrence reads what its lines write.
-        const bool is_result = tensor.role == Role::kOut || tensor.role == Role::kUpdate;
-        const LaneAddress split = split_lanes(scope.storage.locate(value, at, is_result), scope.node,
+        const LaneAddress split = split_lanes(scope.storage.locate(value, at, tensor.is_result()), scope.node,
                                               tensor.name, scope.storage.is_tile(value));
         load.from = split.address;
         load.lane_stride = split.stride;

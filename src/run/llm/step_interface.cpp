@@ -27,10 +27,13 @@ int position_in(const Names& names, std::string_view name) {
     throw Error(manifest.model, entity, problem, std::string(kAdvice));
 }
 
-/// Inputs that nothing reads in some models, and that parts of them may then lack.
-bool may_be_missing(int input) {
-    return input == StepInterface::kPosition || input == StepInterface::kSlot || input == StepInterface::kPage ||
-           input == StepInterface::kSeat;
+/// True for an input that nothing reads in some models, and that parts of them may then lack.
+bool may_be_missing(int input, const runtime::Manifest& manifest) {
+    const bool has_cache = std::ranges::any_of(manifest.states, [](const runtime::Manifest::State& state) {
+        return !state.shape.empty() && state.shape.front().symbol == "P";
+    });
+    const bool is_of_cache = input == StepInterface::kSlot || input == StepInterface::kPage;
+    return input == StepInterface::kPosition || input == StepInterface::kSeat || (is_of_cache && !has_cache);
 }
 
 void find_inputs(const runtime::Manifest& manifest, StepInterface& step) {
@@ -47,7 +50,7 @@ void find_inputs(const runtime::Manifest& manifest, StepInterface& step) {
         step.inputs[input] = static_cast<int>(i);
     }
     for (int input = 0; input < StepInterface::kInputs; ++input)
-        if (step.inputs[input] < 0 && !may_be_missing(input))
+        if (step.inputs[input] < 0 && !may_be_missing(input, manifest))
             fail(manifest, std::string(kInputNames[static_cast<size_t>(input)]), "is missing in the inputs");
 }
 
@@ -85,8 +88,7 @@ std::vector<int32_t> page_table(const runtime::Manifest& manifest, const StepInt
         const int64_t end = segment.start + static_cast<int64_t>(segment.tokens.size());
         const auto used = static_cast<size_t>((end + step.page_size - 1) / step.page_size);
         TESSERA_CHECK(used <= width && used <= segment.pages.size(), "{} of {}", used, width);
-        std::copy_n(segment.pages.begin(), used,
-                    pages.begin() + static_cast<int64_t>(b * width));
+        std::copy_n(segment.pages.begin(), used, pages.begin() + static_cast<int64_t>(b * width));
     }
     return pages;
 }
