@@ -32,6 +32,7 @@ public:
 
     std::string text() {
         find_extents();
+        expect_extents();
         std::string all = fmt::format("op recurrence({}: $B{}, {}>: $I)\n", kSequence, iterators(), kToken);
         all += "index first i32[seq], length i32[seq], start i32[seq], seat i32[seq]\n";
         for (const MapOperand& each : operands_) all += operand_text(each);
@@ -101,6 +102,16 @@ private:
                 for (size_t i = 0; i < each.arguments.size(); ++i)
                     if (is_index(each.arguments[i]))
                         set_extent(each.arguments[i]->name, own->type.shape[i + skipped].factor, false);
+            });
+    }
+
+    /// Indices by which lines alone are read.
+    void expect_extents() const {
+        for (const PartLine& line : lines_)
+            walk(line.term, [&](const Term& each) {
+                if (each.kind != Term::Kind::kElement || operand(each.name)) return;
+                for (const TermPtr& index : each.arguments)
+                    if (is_index(index)) (void)extent(index->name);
             });
     }
 

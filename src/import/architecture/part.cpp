@@ -31,8 +31,7 @@ public:
     /// What is carried in the recurrence of which the statement is a line: what it carries or reads. Null if
     /// it is of none.
     const Assignment* carried_in(const Assignment& own) const {
-        if (own.is_carried) return &own;
-        const Assignment* found = nullptr;
+        const Assignment* found = own.is_carried ? &own : nullptr;
         walk(own.value, [&](const Term& each) {
             if (each.kind != Term::Kind::kName && each.kind != Term::Kind::kElement) return;
             const Assignment* read = find(each.name);
