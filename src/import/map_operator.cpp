@@ -12,34 +12,6 @@
 namespace tessera::import {
 namespace {
 
-/// The term in the notation of operators. Names of operands become those that the definition gives them.
-class BodyText {
-public:
-    BodyText(std::map<std::string, std::string> names, const std::string& where)
-        : names_(std::move(names)), where_(where) {}
-
-    TermPtr operator()(const TermPtr& term) const {
-        if (term->kind == Term::Kind::kName) return name(term->name);
-        if (term->kind == Term::Kind::kText || term->kind == Term::Kind::kList)
-            throw Error(where_, "", fmt::format("{} is no number", print(term)));
-        Term result = *term;
-        if (result.kind == Term::Kind::kElement) result.name = names_.at(result.name);
-        if (const auto f = find_activation(result.name); f && result.kind == Term::Kind::kCall)
-            return name_term(fmt::format("({})", ops::applied(*f, print((*this)(result.arguments.at(0))))));
-        for (TermPtr& argument : result.arguments) argument = (*this)(argument);
-        return std::make_shared<const Term>(std::move(result));
-    }
-
-private:
-    TermPtr name(const std::string& own) const {
-        const auto found = names_.find(own);
-        return name_term(found == names_.end() ? own : found->second);
-    }
-
-    std::map<std::string, std::string> names_;
-    const std::string& where_;
-};
-
 std::string operand_name(size_t index) {
     return fmt::format("X{}", index);
 }
@@ -69,6 +41,24 @@ std::string iterator_name(size_t axis) {
 }
 
 }  // namespace
+
+TermPtr operator_body(const TermPtr& term, const std::map<std::string, std::string>& names,
+                      const std::string& where) {
+    const auto own_name = [&](const std::string& name) {
+        const auto found = names.find(name);
+        return found == names.end() ? name : found->second;
+    };
+    if (term->kind == Term::Kind::kName) return name_term(own_name(term->name));
+    if (term->kind == Term::Kind::kText || term->kind == Term::Kind::kList)
+        throw Error(where, "", fmt::format("{} is no number", print(term)));
+    Term result = *term;
+    if (result.kind == Term::Kind::kElement) result.name = own_name(result.name);
+    if (const auto f = find_activation(result.name); f && result.kind == Term::Kind::kCall)
+        return name_term(fmt::format(
+            "({})", ops::applied(*f, print(operator_body(result.arguments.at(0), names, where)))));
+    for (TermPtr& argument : result.arguments) argument = operator_body(argument, names, where);
+    return std::make_shared<const Term>(std::move(result));
+}
 
 DefinitionPtr mapped(ops::Symbols symbols, const TermPtr& term, const std::vector<MapOperand>& operands,
                      ElementType result, const std::string& where) {
@@ -105,7 +95,7 @@ DefinitionPtr mapped(ops::Symbols symbols, const TermPtr& term, const std::vecto
     }
     return ops::define(symbols,
                        fmt::format("op map({})\n{}out Y {}[{}] = {}\n", iterators, reads, name(result), all,
-                                   print(BodyText(names_of(operands), where)(term))));
+                                   print(operator_body(term, names_of(operands), where))));
 }
 
 DefinitionPtr indexed_map(ops::Symbols symbols, const std::vector<std::string>& indices,
@@ -179,7 +169,7 @@ DefinitionPtr indexed_map(ops::Symbols symbols, const std::vector<std::string>& 
         return std::make_shared<const Term>(std::move(result));
     };
     return ops::define(symbols, fmt::format("op indexed_map({})\n{}out Y f32[{}] = {}\n", iterators, reads,
-                                            all, print(BodyText(names, where)(with_tokens(term)))));
+                                            all, print(operator_body(with_tokens(term), names, where))));
 }
 
 DefinitionPtr taken_part(ops::Symbols symbols, const TensorType& type, int64_t first, int64_t width) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,11 @@ struct MapOperand {
     bool is_of_tokens = true;  ///< its first axis is that of the tokens
     bool is_position = false;  ///< i32[tokens]: a number for each of them, which comes before all others
 };
+
+/// The term in the notation of operators, with other names in the place of those of operands.
+/// @throws Error naming `where` for what is no number
+TermPtr operator_body(const TermPtr& term, const std::map<std::string, std::string>& names,
+                      const std::string& where);
 
 /// Y = the term, element by element. Operands have the shape of the result; those of tokens with fewer axes
 /// have one number for each token, and tensors have its last axes. `call`s in the term are functions of

@@ -14,9 +14,13 @@ constexpr std::string_view kWeight = "_weight";
 /// Equal for layers of one kind.
 std::string kind_of(const SpecPart& layer) {
     std::string kind;
-    for (const PartStep& step : layer.steps)
+    for (const PartStep& step : layer.steps) {
         kind += fmt::format("{}[{}|{}]={};", fmt::join(step.names, ","), fmt::join(step.indices, ","),
                             fmt::join(step.extents, ","), print(step.term));
+        for (const PartLine& line : step.lines)
+            kind += fmt::format("{}[{}:{}]{};", line.name, fmt::join(line.indices, ","),
+                                fmt::join(line.extents, ","), line.is_carried);
+    }
     for (const auto& [name, tensor] : layer.tensors)
         kind += fmt::format("{}:{}:{};", name, fmt::join(tensor.shape, ","), static_cast<int>(tensor.format));
     return kind;

@@ -6,6 +6,11 @@
 
 namespace tessera::import {
 
+ValueId ModelStep::seat() {
+    if (!seats) seats = add_seats(graph);
+    return *seats;
+}
+
 ValueId ModelStep::value(tessera::Value value) {
     graph.values.push_back(std::move(value));
     return {static_cast<int>(graph.values.size()) - 1};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,11 +22,14 @@ struct ModelStep {
     const StepLimits& limits;
     Graph graph;
     StepInputs inputs;
+    std::optional<ValueId> seats = {};  ///< once a recurrence is there
     std::map<std::string, RopeTablesOfStep> ropes;
     /// Tensors of the embedding, which the head may read, too.
     std::map<std::string, std::vector<ValueId>> shared;
     Dim rows{"T"};
 
+    /// The seat of each sequence (step.h).
+    ValueId seat();
     ValueId value(Value value);
     ValueId constant(std::string name, ElementType type, const std::vector<int64_t>& shape,
                      std::vector<std::string> sources);

@@ -68,7 +68,11 @@ ValueId PartBuilder::value(const std::string& name) const {
 
 void PartBuilder::make(const PartStep& step) {
     const size_t nodes = block_.nodes.size();
-    if (step.has_indices)
+    if (!step.lines.empty())
+        recur(step);
+    else if (step.is_call("conv"))
+        convolve(step);
+    else if (step.has_indices)
         finish(step.name(), indexed(step));
     else if (step.is_alias())
         finish(step.name(), argument(step, 0));

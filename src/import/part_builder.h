@@ -92,6 +92,11 @@ private:
     ValueId shares(const PartStep& step);
     ValueId mix(const PartStep& step);
 
+    // part_recurrences.cpp
+    void recur(const PartStep& step);
+    void convolve(const PartStep& step);
+    void add_recurrence(const PartStep& step, const std::vector<PartLine>& lines, const std::string& node);
+
     // part_maps.cpp
     std::vector<MapOperand> operands_of(const PartStep& step, std::vector<ValueId>& ids);
     ValueId map(const PartStep& step, ElementType result);

@@ -43,6 +43,9 @@ std::vector<MapOperand> PartBuilder::operands_of(const PartStep& step, std::vect
     walk(step.term, [&](const Term& each) {
         const bool is_read = each.kind == Term::Kind::kName || each.kind == Term::Kind::kElement;
         if (!is_read || std::ranges::find(operands, each.name, &MapOperand::name) != operands.end()) return;
+        const bool is_index = each.kind == Term::Kind::kName &&
+                              std::ranges::find(step.indices, each.name) != step.indices.end();
+        if (is_index) return;
         if (each.name == "position") {
             ids.insert(ids.begin(), step_.inputs.position);
             operands.insert(operands.begin(),

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "ir/ops/cache_update.h"
+#include "support/error.h"
 
 namespace tessera::import {
 namespace {
@@ -43,10 +44,24 @@ Point batch_point(int64_t sequences, int64_t tokens, int64_t cached) {
                        {"P", sequences * pages}}};
 }
 
+/// Far more than sequences that are open at one time.
+constexpr int64_t kMostSeats = 4096;
+
 /// A chat reads a few times more tokens than one pass over the prompt takes; decoding is where its time goes.
 constexpr double kDecodeWeight = 64;
 
 }  // namespace
+
+ValueId add_seats(Graph& graph) {
+    const DimSymbol* sequences = graph.symbol("B");
+    TESSERA_CHECK(sequences != nullptr, "a step without sequences");
+    graph.symbols.push_back({"N", 1, kMostSeats});
+    for (Point& point : graph.points) point.values["N"] = point.values.at("B");
+    graph.values.push_back({.name = "seat",
+                            .kind = ValueKind::kInput,
+                            .type = {.element = ElementType::kI32, .shape = {Dim("B")}}});
+    return {static_cast<int>(graph.values.size()) - 1};
+}
 
 Graph start_step(const std::string& name, const StepLimits& limits, StepInputs& inputs) {
     const int64_t table = pages_for(limits.context);

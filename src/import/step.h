@@ -30,6 +30,11 @@ struct StepInputs {
                    ///< S are read
 };
 
+/// The seats of sequences: where the states of recurrences lie, those of an open sequence at one place as
+/// long as it is open. A step without recurrences has none. Adds the symbol N, their number, and the input.
+/// @return i32[B], the seat of each sequence
+ValueId add_seats(Graph& graph);
+
 /// A graph without blocks: symbols with their bounds, the points at which costs are evaluated (decode with
 /// 512 and 4096 cached tokens, batches of 4 tokens, prefill of 16 and 512), and the inputs.
 Graph start_step(const std::string& name, const StepLimits& limits, StepInputs& inputs);

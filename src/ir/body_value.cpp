@@ -50,6 +50,7 @@ double fold(Monoid monoid, double a, double b) {
             return smallest(a, b);
         case Monoid::kNone:
         case Monoid::kSoftmaxSum:
+        case Monoid::kInOrder:
             break;
     }
     TESSERA_CHECK(false, "{} does not fold two numbers", name(monoid));

@@ -9,7 +9,8 @@
 namespace tessera {
 namespace {
 
-constexpr std::array<std::string_view, 6> kMonoidNames = {"", "sum", "prod", "max", "min", "softmax_sum"};
+constexpr std::array<std::string_view, 7> kMonoidNames = {"",    "sum",         "prod",    "max",
+                                                          "min", "softmax_sum", "in_order"};
 
 template <typename Named>
 int position_of(const std::vector<Named>& list, std::string_view name) {
@@ -27,7 +28,12 @@ bool same_tensor(const TensorDecl& a, const TensorDecl& b) {
 }
 
 bool same_iterator(const Iterator& a, const Iterator& b) {
-    return a.name == b.name && a.is_reduction == b.is_reduction && same(a.extent, b.extent);
+    return a.name == b.name && a.is_reduction == b.is_reduction && a.is_ordered == b.is_ordered &&
+           same(a.extent, b.extent);
+}
+
+bool same_line(const RecurrenceLine& a, const RecurrenceLine& b) {
+    return a.result == b.result && a.fold == b.fold && same(a.post, b.post);
 }
 
 }  // namespace
@@ -57,7 +63,8 @@ bool same(const Definition& a, const Definition& b) {
     return a.name == b.name && std::ranges::equal(a.iterators, b.iterators, same_iterator) &&
            a.dims == b.dims && std::ranges::equal(a.tensors, b.tensors, same_tensor) &&
            a.monoid == b.monoid && same_map(a.body, b.body) && same(a.post, b.post) &&
-           same(a.where, b.where) && a.accumulator == b.accumulator && a.weights == b.weights;
+           std::ranges::equal(a.lines, b.lines, same_line) && same(a.where, b.where) &&
+           a.accumulator == b.accumulator && a.weights == b.weights;
 }
 
 bool same(const TestSetup& a, const TestSetup& b) {
@@ -76,6 +83,7 @@ double identity(Monoid monoid) {
     switch (monoid) {
         case Monoid::kNone:
         case Monoid::kSum:
+        case Monoid::kInOrder:
             return 0;
         case Monoid::kProd:
             return 1;
@@ -122,6 +130,8 @@ std::vector<Read> reads_in(const std::vector<ExprPtr>& roots) {
 std::vector<ExprPtr> read_roots(const Definition& definition) {
     std::vector<ExprPtr> roots = definition.body;
     if (definition.post) roots.push_back(definition.post);
+    for (const RecurrenceLine& line : definition.lines)
+        if (line.post) roots.push_back(line.post);
     for (int result : definition.results()) {
         const std::vector<ExprPtr>& map = definition.tensors[static_cast<size_t>(result)].map;
         roots.insert(roots.end(), map.begin(), map.end());

@@ -18,6 +18,9 @@ struct Iterator {
     std::string name;
     ExprPtr extent;  ///< integer expression in dims
     bool is_reduction = false;
+    /// The one iterator of a recurrence whose values follow one another. It is a reduction, too: what is
+    /// carried folds over it.
+    bool is_ordered = false;
 };
 
 /// A symbol with inclusive bounds and a known divisor.
@@ -42,9 +45,21 @@ struct TensorDecl {
     Role role = Role::kIn;
     std::vector<ExprPtr> map;                   ///< one component for each axis
     std::optional<std::vector<ExprPtr>> shape;  ///< `of`; without it 1 + the largest coordinate of the map
+
+    bool is_result() const { return role == Role::kOut || role == Role::kUpdate; }
 };
 
-enum class Monoid : uint8_t { kNone, kSum, kProd, kMax, kMin, kSoftmaxSum };
+/// kInOrder: a recurrence, whose lines have folds of their own.
+enum class Monoid : uint8_t { kNone, kSum, kProd, kMax, kMin, kSoftmaxSum, kInOrder };
+
+/// A line of a recurrence. At each value of the ordered iterator the lines are taken one after the other,
+/// each for all values of the iterators of its result; what it reads of other results is of this value, or,
+/// of what is carried and not yet renewed, of the value before.
+struct RecurrenceLine {
+    int result = -1;  ///< in Definition::tensors
+    Monoid fold = Monoid::kNone;
+    ExprPtr post;  ///< around Folded; null if there is none
+};
 
 struct Definition {
     std::string name;
@@ -52,16 +67,18 @@ struct Definition {
     std::vector<DimSymbol> dims;
     std::vector<TensorDecl> tensors;  ///< in the order of declaration: index operands, operands, results
     Monoid monoid = Monoid::kNone;
-    std::vector<ExprPtr>
-        body;       ///< the folded or stored value: one expression, or score and value of softmax_sum
-    ExprPtr post;   ///< post-expression around Folded; null if there is none
-    ExprPtr where;  ///< predicate; null if every iteration is executed
+    /// The folded or stored value: one expression, score and value of softmax_sum, or one for each line.
+    std::vector<ExprPtr> body;
+    std::vector<RecurrenceLine> lines;  ///< of a recurrence, as `body`; empty for others
+    ExprPtr post;                       ///< post-expression around Folded; null if there is none
+    ExprPtr where;                      ///< predicate; null if every iteration is executed
     ElementType accumulator = ElementType::kF32;
     /// For softmax_sum: the type to which a weight is rounded before it multiplies a value; the sum of the
     /// weights adds the unrounded ones. Weights are relative to the maximum so far, wherever a fold cuts its
     /// positions.
     ElementType weights = ElementType::kF32;
 
+    bool is_recurrence() const { return monoid == Monoid::kInOrder; }
     std::vector<int> results() const;         ///< positions of the results in `tensors`
     int tensor(std::string_view name) const;  ///< -1 if there is none
     int iterator(std::string_view name) const;

@@ -22,13 +22,15 @@ struct Keyword {
     int rank;  ///< lines stand in this order
     bool may_repeat;
 };
+constexpr int kResultRank = 4;
 constexpr int kTestRank = 8;
-constexpr std::array<Keyword, 15> kKeywords = {{{"op", 0, false},
+constexpr std::array<Keyword, 16> kKeywords = {{{"op", 0, false},
                                                 {"dim", 1, true},
                                                 {"index", 2, true},
                                                 {"in", 3, true},
-                                                {"out", 4, false},
-                                                {"update", 4, false},
+                                                {"out", kResultRank, false},
+                                                {"update", kResultRank, false},
+                                                {"carry", kResultRank, true},
                                                 {"where", 5, false},
                                                 {"acc", 6, false},
                                                 {"weights", 7, false},
@@ -99,8 +101,8 @@ private:
         TokenStream stream(std::move(tokens), place(source_, number));
         if (keyword == kKeywords.end()) {
             stream.fail_expecting(
-                "one of op, dim, index, in, out, update, where, acc, weights, test, bind, fill, tile, lanes, "
-                "unit");
+                "one of op, dim, index, in, out, update, carry, where, acc, weights, test, bind, fill, tile, "
+                "lanes, unit");
         }
         stream.next();
         return KeywordLine{number, keyword, std::move(stream)};
@@ -108,16 +110,22 @@ private:
 
     void check_order() const {
         const KeywordLine* last = nullptr;
+        // Each line of a recurrence makes a result.
+        const bool is_recurrence = std::ranges::any_of(
+            lines_, [](const KeywordLine& line) { return line.keyword->word == "carry"; });
         for (const KeywordLine& line : lines_) {
+            const bool may_repeat =
+                line.keyword->may_repeat || (is_recurrence && line.keyword->rank == kResultRank);
             const std::string word(line.keyword->word);
             if (!last && line.keyword->rank != 0)
                 line.tokens.fail(word, "stands before the line `op NAME(...)`");
             if (last && line.keyword->rank < last->keyword->rank) {
-                line.tokens.fail(word, fmt::format("cannot follow `{}`", last->keyword->word),
-                                 "the order is op, dim, index, in, out or update, where, acc, weights, test, "
-                                 "bind, fill, tile, lanes, unit");
+                line.tokens.fail(
+                    word, fmt::format("cannot follow `{}`", last->keyword->word),
+                    "the order is op, dim, index, in, out, update or carry, where, acc, weights, "
+                    "test, bind, fill, tile, lanes, unit");
             }
-            if (last && line.keyword->rank == last->keyword->rank && !line.keyword->may_repeat) {
+            if (last && line.keyword->rank == last->keyword->rank && !may_repeat) {
                 line.tokens.fail(word, fmt::format("follows `{}` in line {}, expected one such line",
                                                    last->keyword->word, last->number));
             }
@@ -137,6 +145,7 @@ private:
         if (word == "in") return parse_operands(line, Role::kIn);
         if (word == "out" || word == "update")
             return parse_results(line, word == "out" ? Role::kOut : Role::kUpdate);
+        if (word == "carry") return parse_carry(line);
         if (word == "where") return parse_where(line);
         if (word == "acc") {
             definition().accumulator = parse_f32_or(ElementType::kI32, line, "the accumulator type");
@@ -168,7 +177,8 @@ private:
         do {
             Iterator iterator;
             iterator.name = new_name(tokens, "the name of an iterator");
-            iterator.is_reduction = tokens.accept("*");
+            iterator.is_ordered = tokens.accept(">");
+            iterator.is_reduction = tokens.accept("*") || iterator.is_ordered;
             tokens.expect(":", "and the extent of the iterator");
             iterator.extent = ExprParser(tokens, definition(), ExprContext::kExtent).parse();
             definition().iterators.push_back(std::move(iterator));
@@ -239,6 +249,8 @@ private:
             parse_tensor(line, role);
         } while (tokens.accept(","));
         tokens.expect("=", "and the body");
+        if (definition().is_recurrence())
+            return parse_line_of_recurrence(line, static_cast<int>(definition().tensors.size()) - 1);
         ExprParser body(tokens, definition(), ExprContext::kBody);
         const ExprPtr expr = body.parse();
         tokens.expect_end("the body");
@@ -250,6 +262,36 @@ private:
         } else if (!std::holds_alternative<Folded>(expr->node)) {
             definition().post = expr;
         }
+    }
+
+    /// `carry S f32[..] of [..]` declares it, `carry S = ..` is its line.
+    void parse_carry(KeywordLine& line) {
+        TokenStream& tokens = line.tokens;
+        if (definition().is_recurrence() && tokens.peek(1).text == "=") {
+            const int carried = definition().tensor(tokens.expect_name("what is carried"));
+            tokens.expect("=", "and the body");
+            if (carried < 0 || definition().tensors[static_cast<size_t>(carried)].role != Role::kUpdate)
+                tokens.fail_expecting("the name that the first line `carry` declares");
+            return parse_line_of_recurrence(line, carried);
+        }
+        parse_tensor(line, Role::kUpdate);
+        tokens.expect_end("the declaration");
+        definition().monoid = Monoid::kInOrder;
+    }
+
+    void parse_line_of_recurrence(KeywordLine& line, int result) {
+        ExprParser body(line.tokens, definition(), ExprContext::kBody);
+        const ExprPtr expr = body.parse();
+        line.tokens.expect_end("the body");
+        file_.lines.body = line.number;
+        RecurrenceLine made{.result = result, .fold = body.monoid(), .post = nullptr};
+        if (made.fold == Monoid::kSoftmaxSum)
+            line.tokens.fail("softmax_sum", "has three results, and a line of a recurrence one");
+        definition().body.push_back(made.fold == Monoid::kNone ? expr : body.monoid_arguments().front());
+        if (made.fold != Monoid::kNone && !std::holds_alternative<Folded>(expr->node)) made.post = expr;
+        definition().lines.push_back(std::move(made));
+        if (definition().lines.size() > kMostNames)
+            line.tokens.fail("", fmt::format("the recurrence has more than {} lines", kMostNames));
     }
 
     void parse_where(KeywordLine& line) {

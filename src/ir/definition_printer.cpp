@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "ir/definition.h"
+#include "ir/recurrence.h"
 #include "support/error.h"
 
 /// The textual form. Parentheses are printed where the notation's precedence needs them and nowhere else, so
@@ -54,7 +55,8 @@ Level level_of(Function function) {
 
 class ExprPrinter {
 public:
-    explicit ExprPrinter(const Definition& definition) : definition_(definition) {}
+    explicit ExprPrinter(const Definition& definition, int line = -1)
+        : definition_(definition), line_(line) {}
 
     std::string print(const ExprPtr& expr) {
         write(expr, kOrLevel);
@@ -80,8 +82,8 @@ private:
     void write_node(const DimRef& dim, int) { out_ += definition_.dims.at(index(dim.index)).name; }
     void write_node(const FillPosition&, int) { out_ += 'i'; }
     void write_node(const Folded&, int) {
-        out_ += name(definition_.monoid);
-        write_list(definition_.body, '(', ')');
+        out_ += name(line_ < 0 ? definition_.monoid : definition_.lines[index(line_)].fold);
+        write_list(line_ < 0 ? definition_.body : std::vector{definition_.body[index(line_)]}, '(', ')');
     }
     void write_node(const Read& read, int) {
         out_ += definition_.tensors.at(index(read.tensor)).name;
@@ -129,6 +131,7 @@ private:
     static size_t index(int position) { return static_cast<size_t>(position); }
 
     const Definition& definition_;
+    const int line_;  ///< of a recurrence, in which the expression stands; -1: none
     std::string out_;
 };
 
@@ -151,8 +154,8 @@ std::string print_tensor(const Definition& d, const TensorDecl& tensor) {
 }
 
 std::string print_iterator(const Definition& d, const Iterator& iterator) {
-    return fmt::format("{}{}: {}", iterator.name, iterator.is_reduction ? "*" : "",
-                       print(d, iterator.extent));
+    const char* mark = iterator.is_ordered ? ">" : iterator.is_reduction ? "*" : "";
+    return fmt::format("{}{}: {}", iterator.name, mark, print(d, iterator.extent));
 }
 
 std::string print_dim(const DimSymbol& dim) {
@@ -160,7 +163,23 @@ std::string print_dim(const DimSymbol& dim) {
     return fmt::format("{} in {}..{}{}", dim.name, dim.low, dim.high, divisor);
 }
 
+std::string print_lines(const Definition& d) {
+    const TensorDecl& carried = d.tensors[static_cast<size_t>(carried_tensor(d))];
+    std::string out = fmt::format("carry {}\n", print_tensor(d, carried));
+    for (size_t i = 0; i < d.lines.size(); ++i) {
+        const RecurrenceLine& line = d.lines[i];
+        const TensorDecl& result = d.tensors[static_cast<size_t>(line.result)];
+        const ExprPtr body = line.fold == Monoid::kNone ? d.body[i] : line.post ? line.post : folded();
+        out += fmt::format(
+            "{} = {}\n",
+            result.role == Role::kUpdate ? "carry " + result.name : "out " + print_tensor(d, result),
+            ExprPrinter(d, static_cast<int>(i)).print(body));
+    }
+    return out;
+}
+
 std::string print_results(const Definition& d) {
+    if (d.is_recurrence()) return print_lines(d);
     std::vector<TensorDecl> results;
     for (int result : d.results()) results.push_back(d.tensors[static_cast<size_t>(result)]);
     const bool is_update = !results.empty() && results.front().role == Role::kUpdate;

@@ -6,6 +6,8 @@
 #include "ir/definition_parser.h"
 #include "ir/integer_form.h"
 #include "ir/lexer.h"
+#include "ir/recurrence.h"
+#include "ir/recurrence_verifier.h"
 #include "support/error.h"
 
 /// The rules of the notation that hold whatever the dims are. A parsed definition keeps those on names and
@@ -15,10 +17,6 @@ namespace {
 
 bool is_name(std::string_view text) {
     return !text.empty() && starts_name(text[0]) && std::ranges::all_of(text, continues_name);
-}
-
-bool is_result(const TensorDecl& tensor) {
-    return tensor.role == Role::kOut || tensor.role == Role::kUpdate;
 }
 
 class Verifier {
@@ -36,7 +34,7 @@ public:
         }
         for (size_t i = 0; i < d_.tensors.size(); ++i)
             check_tensor(d_.tensors[i], line_at(lines_.tensors, i));
-        check_body();
+        d_.is_recurrence() ? check_recurrence() : check_body();
         check_operands_are_read();
         check_results();
         if (d_.monoid == Monoid::kSoftmaxSum) check_softmax();
@@ -88,14 +86,18 @@ private:
         Role last = Role::kIndex;
         for (size_t i = 0; i < d_.tensors.size(); ++i) {
             const TensorDecl& tensor = d_.tensors[i];
-            if (tensor.role < last)
+            // What is carried is the first result.
+            const bool is_behind_carried =
+                d_.is_recurrence() && i > 0 && tensor.role == Role::kOut && d_.tensors[i - 1].is_result();
+            if (tensor.role < last && !is_behind_carried)
                 fail(line_at(lines_.tensors, i), tensor.name,
                      "is declared too late: index operands come first, then operands, then results");
             last = tensor.role;
         }
         const std::vector<int> results = d_.results();
+        check_order_of_iterators();
         const size_t expected = d_.monoid == Monoid::kSoftmaxSum ? 3 : 1;
-        if (results.size() != expected) {
+        if (results.size() != expected && !d_.is_recurrence()) {
             fail(lines_.body, d_.name, fmt::format("has {} results, expected {}", results.size(), expected),
                  "softmax_sum has three results, every other body one");
         }
@@ -109,6 +111,7 @@ private:
         }
         if (d_.weights != ElementType::kF32 && d_.monoid != Monoid::kSoftmaxSum)
             fail(lines_.body, d_.name, "rounds weights, which softmax_sum alone has");
+        if (d_.is_recurrence()) return;
         const bool is_update = d_.tensors[static_cast<size_t>(results[0])].role == Role::kUpdate;
         if (d_.monoid == Monoid::kSoftmaxSum && is_update)
             fail(lines_.body, d_.name, "updates by softmax_sum, which needs `out`");
@@ -117,6 +120,19 @@ private:
             fail(lines_.body, d_.name, "has a post-expression, but softmax_sum has none");
         if (d_.post && d_.monoid == Monoid::kNone)
             fail(lines_.body, d_.name, "has a post-expression, but no monoid");
+    }
+
+    void check_order_of_iterators() const {
+        const auto ordered = std::ranges::count(d_.iterators, true, &Iterator::is_ordered);
+        if (ordered != (d_.is_recurrence() ? 1 : 0))
+            fail(lines_.op, d_.name, fmt::format("has {} ordered iterators", ordered),
+                 "a recurrence has one, `i>`, and a line `carry`; others have none");
+        const auto carried = std::ranges::count(d_.tensors, Role::kUpdate, &TensorDecl::role);
+        if (!d_.is_recurrence()) return;
+        if (carried != 1)
+            fail(lines_.body, d_.name, fmt::format("carries {} results, expected one", carried));
+        if (d_.results().front() != carried_tensor(d_))
+            fail(lines_.body, d_.name, "has a result before what is carried");
     }
 
     void check_tensor(const TensorDecl& tensor, int line) const {
@@ -131,7 +147,7 @@ private:
             check_references(component, line);
             verify_component(d_, component, tensor.role != Role::kIndex, at);
             has_indirect |= is_indirect(component);
-            if (is_result(tensor) && !is_indirect(component)) {
+            if (tensor.is_result() && !is_indirect(component) && !d_.is_recurrence()) {
                 for (int iterator : iterators_in(component)) {
                     const Iterator& used = d_.iterators[static_cast<size_t>(iterator)];
                     if (used.is_reduction) {
@@ -186,7 +202,8 @@ private:
                 if (!within(read->tensor, d_.tensors.size()))
                     fail(line, d_.name, "reads a tensor that it does not have");
                 const TensorDecl& decl = d_.tensors[static_cast<size_t>(read->tensor)];
-                if (is_result(decl)) fail(line, decl.name, "is a result and cannot be read");
+                if (decl.is_result() && !d_.is_recurrence())
+                    fail(line, decl.name, "is a result and cannot be read");
                 if (read->coordinates.size() != decl.map.size()) {
                     fail(line, decl.name,
                          fmt::format("is read with {} coordinates, but has {} axes", read->coordinates.size(),
@@ -239,18 +256,30 @@ private:
         }
     }
 
+    void check_recurrence() const {
+        if (d_.body.size() != d_.lines.size() || d_.post)
+            fail(lines_.body, d_.name, "has a line without a body, or a body without a line");
+        for (size_t line = 0; line < d_.lines.size(); ++line) {
+            check_value(d_.body[line], lines_.body, 0);
+            if (d_.lines[line].post) check_value(d_.lines[line].post, lines_.body, 1);
+        }
+        if (d_.where) check_value(d_.where, lines_.where, 0);
+        verify_lines(d_, source_, lines_);
+    }
+
     void check_operands_are_read() const {
         std::set<int> used;
         for (const Read& read : reads_in(read_roots(d_))) used.insert(read.tensor);
         for (size_t i = 0; i < d_.tensors.size(); ++i) {
             const TensorDecl& tensor = d_.tensors[i];
-            if (!is_result(tensor) && !used.contains(static_cast<int>(i))) {
+            if (!tensor.is_result() && !used.contains(static_cast<int>(i))) {
                 fail(line_at(lines_.tensors, i), tensor.name, "is never read", "remove it");
             }
         }
     }
 
     void check_results() const {
+        if (d_.is_recurrence()) return;  // by line
         const TensorDecl& last = d_.tensors[static_cast<size_t>(d_.results().back())];
         const std::vector<int> used = iterators_in(last.map);
         for (size_t i = 0; i < d_.iterators.size(); ++i) {

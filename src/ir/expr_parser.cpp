@@ -191,7 +191,7 @@ ExprPtr ExprParser::parse_name() {
 
 ExprPtr ExprParser::parse_read(int tensor) {
     const TensorDecl& decl = definition_.tensors[static_cast<size_t>(tensor)];
-    if (decl.role == Role::kOut || decl.role == Role::kUpdate) {
+    if (decl.is_result() && !(definition_.is_recurrence() && context_ == ExprContext::kBody)) {
         tokens_.fail(decl.name, "is a result and cannot be read");
     }
     if (context_ == ExprContext::kIndexMap) {

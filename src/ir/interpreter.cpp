@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "ir/body_value.h"
+#include "ir/recurrence.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -217,7 +218,9 @@ std::vector<TensorData> interpret(const Definition& definition, const BoundExten
                                   InfiniteScores infinite_scores) {
     check_contents(definition, extents, operands);
     std::vector<TensorData> results =
-        Interpreter(definition, extents, operands, where, held, infinite_scores).run();
+        definition.is_recurrence()
+            ? interpret_in_order(definition, extents, operands, where, held)
+            : Interpreter(definition, extents, operands, where, held, infinite_scores).run();
     if (!round_results) return results;
     const std::vector<int> positions = definition.results();
     for (size_t i = 0; i < results.size(); ++i) {

@@ -21,6 +21,7 @@
 #include "lowering/leaf.h"
 #include "lowering/movement/identifier.h"
 #include "lowering/nest_checks.h"
+#include "lowering/nest_rules.h"
 #include "lowering/whole_sums.h"
 #include "support/checked.h"
 #include "support/error.h"
@@ -37,6 +38,10 @@ public:
             if (const auto bad = plan::bad_parameter(*nodes_.back()->definition(), *leaf))
                 throw Refused(leaf->node, bad->name, bad->problem);
         }
+        for (const Node* node : nodes_)
+            if (nodes_.size() > 1 && node->definition()->is_recurrence())
+                throw Refused(
+                    refusal({NestRule::kKeepsOrder, node, node->results.front()}, storage_.input().graph));
     }
 
     movement::Kernel lower() {
@@ -112,6 +117,10 @@ private:
         Range& range = walk.ranges[x];
         const bool is_reduction = walk.iterator(x).is_reduction;
         Level level;
+        if (is_reduction && walk.root().definition()->is_recurrence())
+            throw Refused(refusal(
+                {NestRule::kKeepsOrder, &walk.root(), walk.root().results.front(), static_cast<int>(x)},
+                storage_.input().graph));
         if (loop.is_divided()) division_.check(walk.root(), loop, range);
         if (is_reduction && !walk.is_partial) begin_fold(loop, walk, level);
         const movement::Index stop = stop_of(walk, x);

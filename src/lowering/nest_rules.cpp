@@ -75,6 +75,12 @@ Refusal refusal(const BrokenRule& broken, const Graph& graph) {
             return {name, broken.reader->name,
                     "reads it outside of the inner nest that makes it tile by tile",
                     "move it to the nest of its reader"};
+        case NestRule::kKeepsOrder:
+            return {
+                name, broken.iterator < 0 ? value : iterator(),
+                "is of a recurrence, which is a kernel of its own, with loops over its parallel iterators "
+                "alone",
+                "take the recurrence into a kernel of its own"};
     }
     TESSERA_CHECK(false, "an unknown rule");
     return {};

@@ -23,6 +23,7 @@ enum class NestRule : uint8_t {
     kMadeOnce,        ///< what starts from the storage that it replaces
     kFoldsOnce,       ///< inside a loop over the reduction
     kSeenInside,      ///< results of an inner nest's operators before its root are read inside of it
+    kKeepsOrder,      ///< a recurrence is a kernel of its own, without loops over what it folds or follows
 };
 
 /// A broken rule, and its place in the nest.

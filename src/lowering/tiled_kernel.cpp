@@ -18,6 +18,9 @@ public:
 
     TiledKernel run(const NumberedNest& nest) {
         all_ = nest.operators();
+        for (const int o : all_)
+            if (all_.size() > 1 && op(o).node->definition()->is_recurrence())
+                fail({NestRule::kKeepsOrder, op(o).node, op(o).results.front().value});
         walk(nest, whole(nest.root()), false);
         return std::move(out_);
     }
@@ -58,6 +61,8 @@ private:
         for (const NumberedNest::Loop& loop : nest.loops) {
             PartRange& range = ranges[static_cast<size_t>(loop.iterator)];
             const bool is_reduction = op(root).is_reduction(loop.iterator);
+            if (is_reduction && op(root).node->definition()->is_recurrence())
+                fail({NestRule::kKeepsOrder, op(root).node, op(root).results.front().value, loop.iterator});
             is_partial = is_partial || is_reduction;
             out_.is_kept.push_back(loop.tile < range.largest);
             if (!out_.is_kept.back()) continue;

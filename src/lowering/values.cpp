@@ -153,8 +153,9 @@ movement::ValuePtr to_value(const ExprPtr& expr, const ValueScope& scope) {
             load.guards.push_back({at.back(), extents[axis]});
         }
         if (load.guards.empty()) load.outside = 0;
-        const LaneAddress split = split_lanes(scope.storage.locate(value, at, false), scope.node, tensor.name,
-                                              scope.storage.is_tile(value));
+        // A recurrence reads what its lines write.
+        const LaneAddress split = split_lanes(scope.storage.locate(value, at, tensor.is_result()), scope.node,
+                                              tensor.name, scope.storage.is_tile(value));
         load.from = split.address;
         load.lane_stride = split.stride;
         return std::make_shared<const movement::ValueExpr>(movement::ValueExpr{std::move(load)});

@@ -323,9 +323,9 @@ TEST(HfConfig, AnotherNameOfASettingMeansTheSame) {
 }
 
 TEST(HfConfig, UnknownArchitecturesAreNamedWithTheRest) {
-    const Read found = read({{"model_type", "mamba"}, {"attn_logit_softcapping", 50.0}});
+    const Read found = read({{"model_type", "hyena"}, {"attn_logit_softcapping", 50.0}});
     EXPECT_FALSE(found.config);
-    EXPECT_THAT(found.findings.unsupported, ElementsAre(AllOf(HasSubstr("architecture mamba: known are "),
+    EXPECT_THAT(found.findings.unsupported, ElementsAre(AllOf(HasSubstr("architecture hyena: known are "),
                                                               HasSubstr("gemma3_text, "), HasSubstr("qwen2")),
                                                         HasSubstr("attn_logit_softcapping")));
 }

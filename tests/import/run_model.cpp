@@ -12,6 +12,8 @@
 namespace tessera::testing {
 namespace {
 
+constexpr int64_t kSeats = 2;  ///< of which the sequence has the last
+
 int64_t pages_for(int64_t tokens) {
     return (tokens + ops::kPageSlots - 1) / ops::kPageSlots;
 }
@@ -25,7 +27,7 @@ TensorData row(const std::vector<int64_t>& values) {
 InterpretedSession::InterpretedSession(const import::ImportedModel& model, int64_t capacity)
     : model_(model), graph_(ops::decompose(model.graph)), pages_(pages_for(capacity)) {
     while (std::gcd(pages_, int64_t{5}) != 1) ++pages_;  // so that page_of is a permutation
-    states_ = zero_states(graph_, {{"P", pages_}});
+    states_ = zero_states(graph_, {{"P", pages_}, {"N", kSeats}});
 }
 
 std::vector<double> InterpretedSession::step(const std::vector<int64_t>& tokens) {
@@ -33,6 +35,7 @@ std::vector<double> InterpretedSession::step(const std::vector<int64_t>& tokens)
     const int64_t extent = pages_for(cached_ + count) * ops::kPageSlots;
     GraphCall call;
     call.symbols = {{"T", count}, {"R", count}, {"B", 1}, {"I", count}, {"S", extent}, {"P", pages_}};
+    if (graph_.symbol("N")) call.symbols["N"] = kSeats;
     std::vector<int64_t> position, slot, rows;
     for (int64_t i = 0; i < count; ++i) {
         const int64_t at = cached_ + i;
@@ -47,6 +50,7 @@ std::vector<double> InterpretedSession::step(const std::vector<int64_t>& tokens)
         {"tokens", row(tokens)}, {"position", row(position)}, {"slot", row(slot)},       {"rows", row(rows)},
         {"first", row({0})},     {"length", row({count})},    {"start", row({cached_})}, {"page", page}};
     if (graph_.find("split")) call.inputs["split"] = row({split_});
+    if (graph_.find("seat")) call.inputs["seat"] = row({kSeats - 1});
     call.constant = [&](const Value& constant, int64_t repetition) {
         return import::constant_data(*model_.weights, constant, repetition);
     };

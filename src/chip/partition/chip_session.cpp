@@ -6,6 +6,7 @@
 #include "chip/partition/drawn_call.h"
 #include "import/constant_data.h"
 #include "ir/ops/cache_update.h"
+#include "support/error.h"
 
 namespace tessera::partition {
 namespace {
@@ -24,11 +25,19 @@ std::vector<int64_t> counting(int64_t first, int64_t count) {
     return numbers;
 }
 
+/// Cores rotate tiles of operators whose iterations have no order.
+const import::ImportedModel& without_recurrences(const import::ImportedModel& model,
+                                                 const std::string& where) {
+    if (model.graph.symbol("N"))
+        throw Error(where, model.graph.name, "has recurrences, which no chip runs in this version");
+    return model;
+}
+
 }  // namespace
 
 ChipSession::ChipSession(const import::ImportedModel& model, const chip::ChipDescription& chip,
                          std::string where, int64_t capacity, const chip::PlanOptions& options, bool compares)
-    : model_(model),
+    : model_(without_recurrences(model, where)),
       chip_(chip),
       where_(std::move(where)),
       options_(options),

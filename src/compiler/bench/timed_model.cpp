@@ -67,7 +67,7 @@ void TimedModel::add(int64_t tokens) {
 
 void TimedModel::fill_to(int64_t depth) {
     llm::Session& session = model_.session();
-    if (session.length(sequence_) > depth) session.shorten(sequence_, depth);
+    if (session.length(sequence_) > depth) session.shorten(sequence_, session.own_length(sequence_, depth));
     session.assume(sequence_, depth);
 }
 
@@ -80,7 +80,7 @@ double TimedModel::time(BenchCase::Kind kind, int64_t tokens) {
     else
         for (int64_t i = 0; i < tokens; ++i) add(1);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    session.shorten(sequence_, depth);
+    fill_to(depth);
     return seconds;
 }
 

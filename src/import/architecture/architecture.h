@@ -115,6 +115,8 @@ struct Assignment {
     std::vector<std::string> names;    ///< several only of `split`
     std::vector<std::string> indices;  ///< of NAME[i, j]; empty: the whole value
     bool has_indices = false;
+    /// A state that goes from token to token: its value of the token before stands on the right.
+    bool is_carried = false;
     std::vector<TermPtr> extents;  ///< of the indices; null where what is read by an index alone says it
     TermPtr value;
     TermPtr when;  ///< null: always

@@ -6,6 +6,7 @@
 #include "import/architecture/evaluate.h"
 #include "import/architecture/functions.h"
 #include "import/architecture/parse_architecture.h"
+#include "import/model_spec.h"
 #include "support/error.h"
 #include "support/near_names.h"
 
@@ -168,6 +169,12 @@ private:
                     throw Error(each.where, part.tensor, "is no tensor of this section");
             }
         }
+        for (const TensorText& each : section.tensors)
+            for (const TensorText& other : section.tensors)
+                if (each.name == bias_of(other.name))
+                    throw Error(each.where, each.name,
+                                fmt::format("is the name of the bias that {} may have", other.name),
+                                "call it otherwise");
         for (const char* name : given) terms.add(name);
         for (const TensorText& each : section.tensors) terms.add(each.name);
         for (const RopeText& each : architecture_.ropes) terms.add(each.name);

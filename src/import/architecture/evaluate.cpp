@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "ir/element_type.h"
 #include "support/error.h"
 
 namespace tessera::import {
@@ -76,6 +77,7 @@ private:
 
     Scalar element(const Term& term) const {
         const Scalar list = named(term.name);
+        if (const auto* text = std::get_if<std::string>(&list.data)) return letter(*text, term);
         const auto* elements = std::get_if<std::vector<Scalar>>(&list.data);
         if (!elements || term.arguments.size() != 1) fail(term.name, "is no list");
         const int64_t index = integer_of((*this)(term.arguments[0]), where_);
@@ -83,6 +85,15 @@ private:
             fail(term.name,
                  fmt::format("has {} elements, and element {} is asked for", elements->size(), index));
         return (*elements)[static_cast<size_t>(index)];
+    }
+
+    /// As a text of one letter.
+    Scalar letter(const std::string& text, const Term& term) const {
+        const int64_t index =
+            term.arguments.size() == 1 ? integer_of((*this)(term.arguments[0]), where_) : -1;
+        if (index < 0 || index >= std::ssize(text))
+            fail(term.name, fmt::format("has {} letters, and letter {} is asked for", text.size(), index));
+        return {std::string(1, text[static_cast<size_t>(index)])};
     }
 
     double number(const Term& term, size_t argument) const {
@@ -113,8 +124,9 @@ private:
         const std::string& f = term.name;
         Scalar a = (*this)(term.arguments[0]);
         if (f == "length") {
+            if (const auto* text = std::get_if<std::string>(&a.data)) return of(std::ssize(*text));
             const auto* list = std::get_if<std::vector<Scalar>>(&a.data);
-            if (!list) fail(f, fmt::format("is of a list, not of {}", kind_of(a)));
+            if (!list) fail(f, fmt::format("is of a list or a text, not of {}", kind_of(a)));
             return of(std::ssize(*list));
         }
         if (f == "is_list") return {std::holds_alternative<std::vector<Scalar>>(a.data)};
@@ -134,7 +146,8 @@ private:
             {"tanh", [](double v) { return std::tanh(v); }},
             {"erf", [](double v) { return std::erf(v); }},
             {"probit", probit},
-            {"sigmoid", [](double v) { return 1 / (1 + std::exp(-v)); }}};
+            {"sigmoid", [](double v) { return 1 / (1 + std::exp(-v)); }},
+            {"bf16", [](double v) { return round_to(ElementType::kBF16, v); }}};
         if (f == "round" || f == "floor") return rounded(f, f == "round" ? std::nearbyint(x) : std::floor(x));
         return {kFunctions.at(f)(x)};
     }
@@ -209,13 +222,12 @@ bool is_literal(const std::string& name) {
 
 int scalar_arity(const std::string& function) {
     static const std::map<std::string, int, std::less<>> kArities = {
-        {"and", 2},     {"or", 2},    {"not", 1},    {"+", 2},      {"-", 2},      {"*", 2},
-        {"/", 2},       {"div", 2},   {"mod", 2},    {"negate", 1}, {"min", 2},    {"max", 2},
-        {"abs", 1},     {"round", 1}, {"floor", 1},  {"exp", 1},    {"log", 1},    {"sqrt", 1},
-        {"rsqrt", 1},   {"tanh", 1},  {"erf", 1},    {"probit", 1},
-
-        {"sigmoid", 1}, {"<", 2},     {"<=", 2},     {">", 2},      {">=", 2},     {"==", 2},
-        {"!=", 2},      {"in", 2},    {"select", 3}, {"given", 2},  {"length", 1}, {"is_list", 1}};
+        {"and", 2},    {"or", 2},    {"not", 1},    {"+", 2},       {"-", 2},       {"*", 2},
+        {"/", 2},      {"div", 2},   {"mod", 2},    {"negate", 1},  {"min", 2},     {"max", 2},
+        {"abs", 1},    {"round", 1}, {"floor", 1},  {"exp", 1},     {"log", 1},     {"sqrt", 1},
+        {"rsqrt", 1},  {"tanh", 1},  {"erf", 1},    {"probit", 1},  {"sigmoid", 1}, {"<", 2},
+        {"<=", 2},     {">", 2},     {">=", 2},     {"==", 2},      {"!=", 2},      {"in", 2},
+        {"select", 3}, {"given", 2}, {"length", 1}, {"is_list", 1}, {"bf16", 1}};
     const auto found = kArities.find(function);
     return found == kArities.end() ? 0 : found->second;
 }

@@ -26,6 +26,7 @@ constexpr ValueFunction kFunctions[] = {
      "sinks"},
     {"alibi", 1, 2, ""},
     {"buckets", 2, 2, "both"},
+    {"conv", 2, 2, ""},
     {"softmax", 1, 1, ""},
     {"top", 2, 2, ""},
     {"pick", 2, 2, ""},

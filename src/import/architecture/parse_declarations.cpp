@@ -234,7 +234,9 @@ FusedText parse_fused(TokenStream& tokens) {
 Assignment parse_assignment(TokenStream& tokens) {
     Assignment own;
     own.where = tokens.where();
+    own.is_carried = tokens.accept("carry");
     own.names.push_back(tokens.expect_new_name("a value"));
+    if (own.is_carried && !tokens.at("[")) tokens.fail_expecting("[, and the indices of what is carried");
     if (tokens.accept("[")) {
         own.has_indices = true;
         while (!tokens.accept("]")) {

@@ -29,6 +29,22 @@ public:
         const auto found = by_name_.find(name);
         return found == by_name_.end() ? nullptr : found->second;
     }
+    /// What is carried in the recurrence of which the statement is a line: what it carries or reads. Null if
+    /// it is of none.
+    const Assignment* carried_in(const Assignment& own) const {
+        const Assignment* found = own.is_carried ? &own : nullptr;
+        walk(own.value, [&](const Term& each) {
+            if (each.kind != Term::Kind::kName && each.kind != Term::Kind::kElement) return;
+            const Assignment* read = find(each.name);
+            if (!read || !read->is_carried || read == found) return;
+            if (found) throw Error(own.where, own.names.front(), "reads the states of two recurrences");
+            if (!own.has_indices || each.kind == Term::Kind::kName)
+                throw Error(own.where, own.names.front(),
+                            fmt::format("reads {}, a state, without indices", each.name));
+            found = read;
+        });
+        return found;
+    }
     const Section& section() const { return section_; }
     const Scope& scope() const { return scope_; }
     const ModelConfig& config() const { return config_; }
@@ -140,8 +156,42 @@ private:
         return !is_index;
     }
 
+    /// The lines of one recurrence, in the order of the text, behind all that they read.
+    void emit_recurrence(const Assignment& carried) {
+        std::vector<const Assignment*> lines;
+        for (const Assignment& each : section_.section().assignments)
+            if (reached_.contains(&each) && section_.carried_in(each) == &carried) lines.push_back(&each);
+        for (const Assignment* line : lines)
+            if (emitted_.contains(line) || !open_.insert(line).second)
+                throw Error(line->where, line->names.front(), "depends on itself");
+        PartStep step{
+            .names = {}, .indices = {}, .has_indices = true, .term = nullptr, .where = carried.where};
+        std::vector<TermPtr> terms;
+        for (const Assignment* line : lines) {
+            for (const std::string& name : read_by(*line)) {
+                const Assignment* other = section_.find(name);
+                if (other && !inputs_.contains(name) && std::ranges::find(lines, other) == lines.end())
+                    emit(*other);
+            }
+            step.lines.push_back(line_of(*line));
+            terms.push_back(step.lines.back().term);
+            note_tensors(terms.back());
+        }
+        for (const Assignment* line : lines) emitted_.insert(line);
+        step.names = {carried.names.front()};
+        for (const PartLine& line : step.lines)
+            if (!line.is_carried) step.names.push_back(line.name);
+        step.term = list_term(std::move(terms));
+        add(std::move(step));
+    }
+
+    PartLine line_of(const Assignment& own) const {
+        return {own.names.front(), own.indices, extents_of(own), value_of(own), own.is_carried};
+    }
+
     void emit(const Assignment& own) {
         if (emitted_.contains(&own)) return;
+        if (const Assignment* carried = section_.carried_in(own)) return emit_recurrence(*carried);
         if (!open_.insert(&own).second) throw Error(own.where, own.names.front(), "depends on itself");
         for (const std::string& name : read_by(own)) {
             const Assignment* other = section_.find(name);

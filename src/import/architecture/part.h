@@ -9,6 +9,15 @@
 
 namespace tessera::import {
 
+/// A line of a recurrence.
+struct PartLine {
+    std::string name;
+    std::vector<std::string> indices;
+    std::vector<int64_t> extents;  ///< of what is carried, as `indices`; 0: what it is computed from says it
+    TermPtr term;
+    bool is_carried = false;
+};
+
 /// One value of a part of a model, or several of a `split`: a call whose arguments are names and constants,
 /// or an expression of elements whose leaves are such.
 struct PartStep {
@@ -16,8 +25,9 @@ struct PartStep {
     std::vector<std::string> indices;
     bool has_indices = false;
     std::vector<int64_t> extents;  ///< of the indices; 0 where what they read says it
-    TermPtr term;
+    TermPtr term;                  ///< of a recurrence: a list of those of its lines
     std::string where;
+    std::vector<PartLine> lines = {};  ///< of a recurrence; else empty
 
     const std::string& name() const { return names.front(); }
     bool is_call(std::string_view function) const { return term->is_call(function); }

@@ -65,20 +65,22 @@ std::string print_fused(const FusedText& fused) {
                        behind("when", fused.when));
 }
 
+std::string indices_text(const Assignment& assignment) {
+    if (!assignment.has_indices) return "";
+    std::vector<std::string> all = assignment.indices;
+    for (size_t i = 0; i < assignment.extents.size(); ++i)
+        if (assignment.extents[i]) all[i] += fmt::format(": {}", print(assignment.extents[i]));
+    return fmt::format("[{}]", fmt::join(all, ", "));
+}
+
 std::string print_section(const char* word, const Section& section) {
     std::string text = fmt::format("{}\n", word);
     for (const TensorText& tensor : section.tensors) text += print_tensor(tensor);
     for (const FusedText& fused : section.fused) text += print_fused(fused);
     if (!section.unused.empty()) text += fmt::format("  unused {}\n", quoted(section.unused, ", "));
     for (const Assignment& each : section.assignments) {
-        std::vector<std::string> indices_text;
-        for (size_t i = 0; i < each.indices.size(); ++i)
-            indices_text.push_back(each.indices[i] +
-                                   (each.extents[i] ? ": " + print(each.extents[i]) : std::string()));
-        const std::string indices =
-            each.has_indices ? fmt::format("[{}]", fmt::join(indices_text, ", ")) : std::string();
-        text += fmt::format("  {}{} = {}{}\n", fmt::join(each.names, ", "), indices, print(each.value),
-                            behind("when", each.when));
+        text += fmt::format("  {}{}{} = {}{}\n", each.is_carried ? "carry " : "", fmt::join(each.names, ", "),
+                            indices_text(each), print(each.value), behind("when", each.when));
     }
     return text;
 }

@@ -15,8 +15,9 @@ constexpr int kMostParts = 400;
 constexpr std::array<std::string_view, 7> kComparisons = {"<", "<=", ">", ">=", "==", "!=", "in"};
 constexpr std::array<std::string_view, 4> kTermOperators = {"*", "/", "div", "mod"};
 /// Words of the operators' notation that are functions here, too.
-constexpr std::array<std::string_view, 13> kWordsOfFunctions = {
-    "abs", "max", "min", "round", "exp", "log", "sqrt", "rsqrt", "tanh", "erf", "sigmoid", "select", "sum"};
+constexpr std::array<std::string_view, 14> kWordsOfFunctions = {"bf16", "abs",     "max",    "min",   "round",
+                                                                "exp",  "log",     "sqrt",   "rsqrt", "tanh",
+                                                                "erf",  "sigmoid", "select", "sum"};
 
 template <size_t N>
 bool is_one_of(const TokenStream& tokens, const std::array<std::string_view, N>& words) {

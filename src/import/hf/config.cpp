@@ -8,6 +8,7 @@
 
 #include "import/architecture/read_settings.h"
 #include "import/end_ids.h"
+#include "import/hf/python_numbers.h"
 #include "import/hf/quantisation_settings.h"
 #include "import/hf/rope_settings.h"
 #include "import/hf/settings.h"
@@ -15,6 +16,8 @@
 #include "import/rope_bases.h"
 #include "support/error.h"
 #include "support/json.h"
+#include "support/json_bounds.h"
+#include "support/mapped_file.h"
 
 namespace tessera::import {
 namespace {
@@ -188,11 +191,21 @@ void add_generation_config(const std::string& config_path, ModelConfig& config, 
     read_token_ids(settings, "generation_config.json: ", config, findings);
 }
 
+/// config.json, in which Python may have written numbers that JSON has not.
+JsonCursor read_config_object(const std::string& path) {
+    const MappedFile file = MappedFile::open(path);
+    if (file.text().find("Infinity") == std::string_view::npos) return read_json_object(path);
+    check_json_bounds(file.text(), {}, path);
+    JsonCursor document = parse_json(with_objects_of_numbers(file.text()), path, {});
+    if (!document.is_object()) document.fail_expected("an object");
+    return document;
+}
+
 }  // namespace
 
 std::optional<ModelConfig> read_hf_config(const std::string& path, const Architectures& known,
                                           Findings& findings) {
-    HfSettings settings(read_json_object(path), findings);
+    HfSettings settings(read_config_object(path), findings);
     const auto architecture = read_architecture(settings, known, findings);
     if (!architecture) {
         refuse_unsupported_settings(settings);

@@ -1,7 +1,9 @@
 #include "import/hf/settings.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "import/hf/python_numbers.h"
 #include "support/error.h"
 
 namespace tessera::import {
@@ -60,7 +62,14 @@ std::vector<int64_t> HfSettings::integers(const std::string& field, IntegerBound
 std::vector<double> HfSettings::reals(const std::string& field, RealBounds bounds) {
     std::vector<double> all;
     if (const auto found = find(field))
-        for (const JsonCursor& each : found->items()) all.push_back(each.real(bounds.low, bounds.high));
+        for (const JsonCursor& each : found->items()) {
+            const auto word = each.is_object() ? each.find(kFloatMember) : std::nullopt;
+            const bool is_infinite = word && word->is_string() && word->string() == "Infinity";
+            if (is_infinite && std::isinf(bounds.high))
+                all.push_back(bounds.high);
+            else
+                all.push_back(each.real(bounds.low, bounds.high));
+        }
     return all;
 }
 

@@ -229,6 +229,7 @@ bool post_commutes(const BoundDefinition& bound) {
             return false;
         case Monoid::kNone:
         case Monoid::kSoftmaxSum:
+        case Monoid::kInOrder:
             break;
     }
     return false;

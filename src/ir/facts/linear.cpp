@@ -326,6 +326,8 @@ private:
 }  // namespace
 
 std::vector<std::optional<Signature>> derive_linear(const BoundDefinition& bound) {
+    if (bound.definition.is_recurrence())
+        return std::vector<std::optional<Signature>>(bound.definition.tensors.size());
     const BoundDefinition any = for_all_contents(bound);
     LinearDerivation derivation(any);
     std::vector<std::optional<Signature>> facts;

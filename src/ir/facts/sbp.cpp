@@ -350,17 +350,18 @@ std::optional<Signature> Splits::split(std::span<const Share> groups, int iterat
         const Axis along = split_axis(tensor, groups, iterator, count, cut, grain);
         if (along.axis >= 0) {
             signature.push_back({Sbp::Kind::kSplit, along.axis, Monoid::kNone, along.grain});
-        } else if (is_partial && bound_.is_result(tensor)) {
+        } else if ((is_partial || definition.is_recurrence()) && bound_.is_result(tensor)) {
             signature.push_back({Sbp::Kind::kPartial, -1, definition.monoid});
             any_partial = true;
         } else {
             signature.push_back({});
         }
     }
-    if (any_partial && (definition.monoid == Monoid::kNone ||
+    if (any_partial && (definition.monoid == Monoid::kNone || definition.is_recurrence() ||
                         (definition.monoid != Monoid::kSoftmaxSum && !post_commutes())))
         return std::nullopt;
     for (const Share& group : groups) {
+        if (definition.is_recurrence()) break;  // lines read each other at the same parallel iterations
         const BoundDefinition seen = restricted_to(bound_, group.iterations);
         if (!GroupSplit(seen, iterator, count, grain).is_true(signature)) return std::nullopt;
     }

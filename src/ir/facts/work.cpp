@@ -34,6 +34,17 @@ void count(const ExprPtr& expr, OperationCount& total) {
     for (const ExprPtr& child : children(*expr)) count(child, total);
 }
 
+/// As if every line was taken at every point.
+OperationCount operations_of_lines(const Definition& definition) {
+    OperationCount total;
+    for (size_t i = 0; i < definition.lines.size(); ++i) {
+        count(definition.body[i], total);
+        if (definition.lines[i].post) count(definition.lines[i].post, total);
+        total.flops += definition.lines[i].fold != Monoid::kNone;
+    }
+    return total;
+}
+
 }  // namespace
 
 OperationCount count_operations(const ExprPtr& expr) {
@@ -43,6 +54,8 @@ OperationCount count_operations(const ExprPtr& expr) {
 }
 
 WorkRates work_rates(const Definition& definition) {
+    if (definition.is_recurrence())
+        return {.point = operations_of_lines(definition), .held = {}, .element = {}};
     const OperationCount body = count_operations(definition.body[0]);
     if (definition.monoid == Monoid::kSoftmaxSum) {
         const OperationCount value = count_operations(definition.body[1]);

@@ -46,6 +46,21 @@ ValueId BlockBuilder::update(const std::string& name, const DefinitionPtr& op, s
     return after;
 }
 
+std::vector<ValueId> BlockBuilder::carry(const std::string& name, const DefinitionPtr& op,
+                                         std::vector<ValueId> operands, ValueId state,
+                                         const std::vector<std::string>& names) {
+    (void)update(name, op, std::move(operands), state);
+    std::vector<ValueId> made;
+    const std::vector<int> results = op->results();
+    TESSERA_CHECK(results.size() == names.size() + 1, "{} names for {} results", names.size(),
+                  results.size());
+    for (size_t i = 0; i < names.size(); ++i)
+        made.push_back(value({.name = names[i], .type = type_of(*op, results[i + 1], name)}));
+    std::vector<ValueId>& all = block_.nodes.back().results;
+    all.insert(all.end(), made.begin(), made.end());
+    return made;
+}
+
 ValueId BlockBuilder::add(const std::string& name, Composite composite, std::vector<ValueId> operands,
                           TensorType type) {
     const ValueId result = value({.name = name, .type = std::move(type)});

@@ -26,6 +26,11 @@ public:
     /// An `update` of a state: the new contents become the value "NAME_new", and the block's state.
     ValueId update(const std::string& name, const DefinitionPtr& op, std::vector<ValueId> operands,
                    ValueId state);
+    /// As `update`, for a recurrence: its other results become values of these names, in the definition's
+    /// order.
+    std::vector<ValueId> carry(const std::string& name, const DefinitionPtr& op,
+                               std::vector<ValueId> operands, ValueId state,
+                               const std::vector<std::string>& names);
     /// A composite with one result of this type.
     ValueId add(const std::string& name, Composite composite, std::vector<ValueId> operands, TensorType type);
 

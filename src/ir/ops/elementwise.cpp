@@ -5,6 +5,20 @@
 #include "support/error.h"
 
 namespace tessera::ops {
+namespace {
+
+/// log(1 + u) of 0 < u <= 1. Where u is small the sum has lost most of its digits: there it is the series of
+/// 2 artanh(u / (2 + u)), whose next term is below 1e-11 of the whole.
+std::string log_of_one_and(const std::string& u) {
+    const std::string z = fmt::format("({0} / (2 + {0}))", u);
+    return fmt::format(
+        "select({0} < 0.1, 2 * {1} * (1 + {1} * {1} * (1.0 / 3 + {1} * {1} * (0.2 + {1} * {1} / 7))), "
+        "log(1 + {0}))",
+        u, z);
+}
+
+}  // namespace
+
 std::string applied(ActivationFunction f, std::string_view x) {
     switch (f) {
         case ActivationFunction::kSilu:
@@ -19,7 +33,7 @@ std::string applied(ActivationFunction f, std::string_view x) {
         case ActivationFunction::kSquaredRelu:
             return fmt::format("max({0}, 0) * max({0}, 0)", x);
         case ActivationFunction::kSoftplus:  // the exponent is never positive
-            return fmt::format("(max({0}, 0) + log(1 + exp(-abs({0}))))", x);
+            return fmt::format("(max({}, 0) + {})", x, log_of_one_and(fmt::format("exp(-abs({}))", x)));
         case ActivationFunction::kQuickGelu:
             return fmt::format("{0} * sigmoid(1.702 * {0})", x);
     }

@@ -4,6 +4,7 @@
 //   lanes along a reduction: for every element: fold groups of lanes, then fold the lanes, store
 //   softmax_sum:             the maximum, then the sum of weights, then the weighted sum, each a reduction of
 //   its own
+//   recurrences:             recurrence_loops.h
 #include <algorithm>
 #include <array>
 
@@ -11,6 +12,7 @@
 #include "lowering/kernels/candidates.h"
 #include "lowering/kernels/parameters.h"
 #include "lowering/kernels/product_types.h"
+#include "lowering/kernels/recurrence_loops.h"
 #include "lowering/leaf.h"
 #include "lowering/refusal.h"
 
@@ -250,6 +252,7 @@ movement::Body lower_softmax(const lowering::LeafScope& scope, const LoopPlan& p
 movement::Body lower(const lowering::LeafScope& scope) {
     const Definition& definition = *scope.node.definition();
     const LoopPlan plan = loop_plan(scope);
+    if (definition.is_recurrence()) return lower_recurrence(scope, plan.x, plan.lanes);
     if (definition.monoid == Monoid::kSoftmaxSum) return lower_softmax(scope, plan);
     if (definition.monoid == Monoid::kNone) return lower_map(scope, plan);
     return sets_all_elements(definition) ? lower_reduction(scope, plan) : lower_scatter(scope, plan);
@@ -275,7 +278,8 @@ int contiguous_tensors(const Definition& definition, int x) {
 std::vector<plan::Leaf> wider_folds(const Definition& definition, const plan::Leaf& leaf,
                                     int64_t lanes_of_a_register) {
     const int x = plan::iterator_of(definition, leaf, parameter::kIteratorOfLanes);
-    if (x < 0 || leaf.number(parameter::kLanes) != lanes_of_a_register) return {};
+    if (definition.is_recurrence() || x < 0 || leaf.number(parameter::kLanes) != lanes_of_a_register)
+        return {};
     const Iterator& iterator = definition.iterators[static_cast<size_t>(x)];
     const auto* extent = std::get_if<Number>(&iterator.extent->node);
     if (!iterator.is_reduction || !extent) return {};
@@ -291,7 +295,7 @@ void candidates(const CandidateScope& scope, std::vector<Candidate>& out) {
     const Definition& d = scope.definition();
     std::vector<int> order;
     for (int x = 0; x < static_cast<int>(d.iterators.size()); ++x)
-        if (contiguous_tensors(d, x) > 0) order.push_back(x);
+        if (contiguous_tensors(d, x) > 0 && (!d.is_recurrence() || may_have_lanes(d, x))) order.push_back(x);
     std::stable_sort(order.begin(), order.end(),
                      [&](int a, int b) { return contiguous_tensors(d, a) > contiguous_tensors(d, b); });
     for (const int x : order) {
@@ -307,6 +311,7 @@ void candidates(const CandidateScope& scope, std::vector<Candidate>& out) {
 }
 
 std::string why_not(const Definition& definition) {
+    if (definition.is_recurrence()) return "";
     const bool is_scatter = definition.monoid != Monoid::kNone && !sets_all_elements(definition);
     return is_scatter && definition.post ? "a post-expression of a result that a reduction indexes "
                                            "indirectly is not supported in this version"

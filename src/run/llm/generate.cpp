@@ -209,7 +209,8 @@ Generation KeptSequence::generate(const Tokenizer* tokenizer, std::span<const To
         std::mismatch(ids_.begin(), ids_.end(), prompt.begin(), prompt.end()).second - prompt.begin();
     const PromptSteps steps{session_.longest_segment(), session_.longest_small_step()};
     const auto count = static_cast<int64_t>(prompt.size());
-    const auto held = static_cast<size_t>(reused_length(alike, count, steps));
+    const auto held =
+        static_cast<size_t>(session_.own_length(*sequence_, reused_length(alike, count, steps)));
     session_.shorten(*sequence_, static_cast<int64_t>(held));
     ids_.clear();
     try {

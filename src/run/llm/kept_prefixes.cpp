@@ -29,7 +29,9 @@ SequenceId KeptPrefixes::take(std::span<const TokenId> prompt) {
     const std::span<const TokenId> reusable = prompt.first(prompt.size() - 1);
     auto most = static_cast<size_t>(session_.page_size()) - 1;
     for (auto kept = kept_.begin(); kept != kept_.end(); ++kept)
-        if (const size_t common = common_prefix(reusable, kept->ids); common > most) {
+        // A recurrence goes on behind the last token alone.
+        if (const size_t common = common_prefix(reusable, kept->ids);
+            common > most && (!session_.has_recurrences() || common == kept->ids.size())) {
             best = kept;
             most = common;
         }

@@ -22,11 +22,12 @@ int64_t sum_or_throw(const runtime::Manifest& manifest, int64_t a, int64_t b) {
     return *sum;
 }
 
-/// All states at these pages.
-int64_t state_bytes(const runtime::Manifest& manifest, int64_t pages) {
+/// All states at these pages and seats of the cache.
+int64_t state_bytes(const runtime::Manifest& manifest, int64_t pages, int64_t seats) {
     std::vector<int64_t> symbols(manifest.symbols.size(), 0);
-    const int index = runtime::symbol_index(manifest, "P");
-    if (index >= 0) symbols[static_cast<size_t>(index)] = pages;
+    for (const auto& [name, value] : {std::pair{"P", pages}, std::pair{"N", seats}})
+        if (const int index = runtime::symbol_index(manifest, name); index >= 0)
+            symbols[static_cast<size_t>(index)] = value;
     int64_t all = 0;
     for (const runtime::Manifest::State& state : manifest.states) {
         const auto bytes = runtime::byte_size(manifest, state, symbols);
@@ -47,11 +48,12 @@ int64_t step_bytes(const runtime::Manifest& manifest) {
 
 MemoryNeed memory_need(const runtime::Manifest& manifest, const SessionOptions& options) {
     const StepInterface interface(manifest);
-    const int64_t pages = Session::state_symbols(manifest, options).at("P");
+    const std::map<std::string, int64_t> symbols = Session::state_symbols(manifest, options);
     MemoryNeed need;
     need.weights = manifest.constants_bytes;
-    need.cache = state_bytes(manifest, pages);
-    need.cache_per_token = state_bytes(manifest, 1) / interface.page_size;
+    need.cache = state_bytes(manifest, symbols.at("P"), symbols.at("N"));
+    need.seats = state_bytes(manifest, 0, symbols.at("N"));
+    need.cache_per_token = state_bytes(manifest, 1, 0) / interface.page_size;
     need.step = step_bytes(manifest);
     need.context = options.context == 0 ? interface.context : options.context;
     need.sequences = options.sequences;
@@ -67,6 +69,7 @@ MemoryNeed memory_need(const runtime::Artefact& artefact, const SessionOptions& 
         all.weights = sum_or_throw(manifest, all.weights, need.weights);
         all.cache = sum_or_throw(manifest, all.cache, need.cache);
         all.cache_per_token += need.cache_per_token;
+        all.seats += need.seats;
         all.step = sum_or_throw(manifest, all.step, need.step);
     }
     all.weights = std::max<int64_t>(0, all.weights - artefact.shared_bytes());
@@ -77,7 +80,7 @@ MemoryNeed memory_need(const runtime::Artefact& artefact, const SessionOptions& 
 
 int64_t largest_context(const runtime::Manifest& manifest, const MemoryNeed& need, int64_t available) {
     const StepInterface interface(manifest);
-    const int64_t left = available - need.weights - need.step;
+    const int64_t left = available - need.weights - need.step - need.seats;
     if (left <= 0) return 0;
     if (need.cache_per_token == 0) return interface.context;
     const int64_t pages = left / (need.cache_per_token * interface.page_size) / need.sequences;
@@ -107,10 +110,12 @@ std::string describe(const runtime::Manifest& manifest, const MemoryNeed& need, 
 std::string cache_type(const runtime::Manifest& manifest) {
     std::set<std::string_view> types;
     for (const runtime::Manifest::State& state : manifest.states) {
+        const bool is_of_tokens = !state.shape.empty() && state.shape.front() == Dim("P");
+        if (!is_of_tokens) continue;                           // a recurrence's
         if (state.element == ElementType::kI8) return "q8_0";  // the others are its scales
         types.insert(name(state.element));
     }
-    return fmt::format("{}", fmt::join(types, ", "));
+    return types.empty() ? "f32" : fmt::format("{}", fmt::join(types, ", "));
 }
 
 std::string bytes_text(int64_t bytes) {

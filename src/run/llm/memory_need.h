@@ -14,6 +14,7 @@ struct MemoryNeed {
     int64_t weights = 0;          ///< mapped from the artefact: shared by all processes that run it
     int64_t cache = 0;            ///< all states, for `sequences` of `context` tokens
     int64_t cache_per_token = 0;  ///< of one sequence
+    int64_t seats = 0;            ///< the part of `cache` that recurrences have, however long sequences are
     int64_t step = 0;             ///< intermediate buffers
     int64_t context = 0;          ///< tokens of one sequence
     int64_t sequences = 1;

@@ -45,6 +45,18 @@ int64_t pages_of(const runtime::Manifest& manifest, const StepInterface& step,
     return pages;
 }
 
+/// One for each sequence that may be open.
+int64_t seats_of(const runtime::Manifest& manifest, const StepInterface& step,
+                 const SessionOptions& options) {
+    const int64_t seats = options.sequences + options.kept;
+    const DimSymbol& limit = step.limits[StepInterface::kN];
+    if (step.has_seats() && seats > limit.high)
+        throw Error(manifest.model, "",
+                    fmt::format("cannot have {} open sequences: the compiled model allows up to {}", seats,
+                                limit.high));
+    return seats;
+}
+
 }  // namespace
 
 std::vector<int32_t> last_row(std::span<const int32_t> tokens) {
@@ -70,14 +82,15 @@ Session::Session(runtime::Manifest manifest, const SessionOptions& options, Step
                           std::max<int64_t>(1, kMostLogitsBytes / 4 / interface_.vocabulary))),
       pages_(pages_of(manifest_, interface_, options)),
       allocator_(pages_),
-      sequences_(static_cast<size_t>(options.sequences + options.kept)) {
+      sequences_(static_cast<size_t>(seats_of(manifest_, interface_, options))) {
     if (interface_.is_encoder) most_rows_ = interface_.limits[StepInterface::kR].high;
     if (options.chunk > 0) longest_segment_ = std::min(longest_segment_, options.chunk);
 }
 
 std::map<std::string, int64_t> Session::state_symbols(const runtime::Manifest& manifest,
                                                       const SessionOptions& options) {
-    return {{"P", pages_of(manifest, StepInterface(manifest), options)}};
+    const StepInterface step(manifest);
+    return {{"P", pages_of(manifest, step, options)}, {"N", seats_of(manifest, step, options)}};
 }
 
 int64_t Session::longest_small_step() const {
@@ -107,6 +120,8 @@ void Session::close(SequenceId id) {
 void Session::shorten(SequenceId id, int64_t length) {
     Sequence& shortened = sequence(id);
     TESSERA_CHECK(length >= 0 && length <= shortened.length, "{} of {}", length, shortened.length);
+    TESSERA_CHECK(!has_recurrences() || length == 0 || length == shortened.length, "{} of {}", length,
+                  shortened.length);
     shortened.length = length;
     // From the end, so that the next sequence gets the pages in the order that they had here.
     const int64_t kept = (length + interface_.page_size - 1) / interface_.page_size;
@@ -129,6 +144,7 @@ SequenceId Session::fork(SequenceId id, int64_t length) {
 }
 
 int64_t Session::own_length(SequenceId id, int64_t length) const {
+    if (has_recurrences()) return length == this->length(id) ? length : 0;
     const int64_t full = length / interface_.page_size;
     const std::vector<int32_t>& pages = sequences_[index_of(id)].pages;
     const bool writes_shared =
@@ -225,11 +241,12 @@ std::vector<Session::Part> Session::next_step(std::span<const Addition> batch,
         reserve(target, target.length + take);
         if (addition.is_source) target.split = take;
         Part part{i,
-                  {addition.tokens.subspan(done, static_cast<size_t>(take)),
-                   target.length,
-                   target.split,
-                   target.pages,
-                   {}},
+                  {.tokens = addition.tokens.subspan(done, static_cast<size_t>(take)),
+                   .start = target.length,
+                   .split = target.split,
+                   .pages = target.pages,
+                   .rows = {},
+                   .seat = static_cast<int32_t>(addition.sequence.index)},
                   {first, last}};
         for (int32_t& row : part.rows) row -= static_cast<int32_t>(done);
         tokens_left -= take;
@@ -244,7 +261,7 @@ void Session::run(std::span<const Addition> batch, const std::vector<Part>& part
                   std::vector<Progress>& progress, const LogitsSink& sink, const HiddenSink& hidden) {
     std::vector<Segment> segments;
     for (const Part& part : parts) segments.push_back(part.segment);
-    const StepValues values = step_values(manifest_, interface_, segments, pages_);
+    const StepValues values = step_values(manifest_, interface_, segments, pages_, most_open());
     const int64_t width = is_encoder() ? 0 : vocabulary();
     logits_.resize(static_cast<size_t>(values.rows * width));
     hidden_.resize(static_cast<size_t>(values.rows * hidden_width()));

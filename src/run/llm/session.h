@@ -71,17 +71,19 @@ public:
     void close(SequenceId sequence);
     int64_t length(SequenceId sequence) const;
     /// Forgets all but the first `length` tokens. @pre 0 <= length <= this->length(sequence), and for a
-    /// sequence that is continued length == own_length(sequence, length)
+    /// sequence that is continued, or of a model with recurrences, length == own_length(sequence, length)
     void shorten(SequenceId sequence, int64_t length);
     /// Opens a sequence with the first tokens of another. They share the pages, which neither writes any
     /// more, as their slots are full. @pre length is a multiple of page_size(), 0 <= length <=
-    /// this->length(sequence), open_sequences() < most_open()
+    /// this->length(sequence), open_sequences() < most_open(); length == 0 with recurrences
     SequenceId fork(SequenceId sequence, int64_t length);
     /// The largest length up to `length` to which the sequence can be shortened and then continued: within
-    /// shared pages, a whole number of them.
+    /// shared pages, a whole number of them. A recurrence has the state behind the last token alone, so that
+    /// its sequence keeps all tokens or none.
     int64_t own_length(SequenceId sequence, int64_t length) const;
     /// Extends the sequence to `length` without computing: the contents of its pages count as the keys and
-    /// values of its tokens. @pre this->length(sequence) <= length <= context()
+    /// values of its tokens, and the state of a recurrence as theirs. @pre this->length(sequence) <= length
+    /// <= context()
     void assume(SequenceId sequence, int64_t length);
 
     /// Appends tokens to sequences, in as few steps as the limits of the code and `chunk` allow. Rows of one
@@ -93,6 +95,8 @@ public:
     bool add(std::span<const Addition> batch, const LogitsSink& sink,
              const std::function<bool()>& should_stop = {}, const HiddenSink& hidden = {});
 
+    /// True if the model has recurrences: see own_length.
+    bool has_recurrences() const { return interface_.has_seats(); }
     int64_t context() const { return context_; }
     /// Most tokens of one sequence in one step.
     int64_t longest_segment() const { return longest_segment_; }

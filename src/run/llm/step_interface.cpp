@@ -11,8 +11,9 @@ namespace tessera::llm {
 namespace {
 
 constexpr std::array<std::string_view, StepInterface::kInputs> kInputNames = {
-    "tokens", "position", "slot", "rows", "first", "length", "start", "page", "split"};
-constexpr std::array<std::string_view, StepInterface::kSymbols> kSymbolNames = {"T", "R", "B", "I", "S", "P"};
+    "tokens", "position", "slot", "rows", "first", "length", "start", "page", "split", "seat"};
+constexpr std::array<std::string_view, StepInterface::kSymbols> kSymbolNames = {"T", "R", "B", "I",
+                                                                                "S", "P", "N"};
 constexpr std::string_view kAdvice = "this is no step of a language model that a session can run";
 
 template <class Names>
@@ -24,6 +25,16 @@ int position_in(const Names& names, std::string_view name) {
 [[noreturn]] void fail(const runtime::Manifest& manifest, const std::string& entity,
                        const std::string& problem) {
     throw Error(manifest.model, entity, problem, std::string(kAdvice));
+}
+
+/// True for an input that nothing reads in some models, and that parts of them may then lack.
+bool may_be_missing(int input, const runtime::Manifest& manifest) {
+    const bool has_cache = std::ranges::any_of(manifest.states, [](const runtime::Manifest::State& state) {
+        return !state.shape.empty() && state.shape.front().symbol == "P";
+    });
+    const bool is_of_cache = input == StepInterface::kSlot || input == StepInterface::kPage;
+    return input == StepInterface::kPosition || input == StepInterface::kSeat ||
+           (is_of_cache && !has_cache) || (input == StepInterface::kSplit && !manifest.text->has_source);
 }
 
 void find_inputs(const runtime::Manifest& manifest, StepInterface& step) {
@@ -41,7 +52,7 @@ void find_inputs(const runtime::Manifest& manifest, StepInterface& step) {
         step.inputs[input] = static_cast<int>(i);
     }
     for (int input = 0; input < StepInterface::kInputs; ++input)
-        if (step.inputs[input] < 0 && (input != StepInterface::kSplit || step.has_source))
+        if (step.inputs[input] < 0 && !may_be_missing(input, manifest))
             fail(manifest, std::string(kInputNames[static_cast<size_t>(input)]), "is missing in the inputs");
 }
 
@@ -63,6 +74,25 @@ int64_t row_width(const runtime::Manifest::Tensor& output) {
     const bool is_it = output.element == ElementType::kF32 && output.shape.size() == 2 &&
                        output.shape[0] == Dim("R") && output.shape[1].is_constant();
     return is_it ? output.shape[1].factor : 0;
+}
+
+/// The pages of each sequence, as far as it has some.
+std::vector<int32_t> page_table(const runtime::Manifest& manifest, const StepInterface& step,
+                                std::span<const Segment> segments, std::span<const int64_t> symbols) {
+    const runtime::Manifest::Tensor& table =
+        manifest.inputs[static_cast<size_t>(step.inputs[StepInterface::kPage])];
+    const auto bytes = runtime::byte_size(manifest, table.element, table.shape, symbols);
+    TESSERA_CHECK(bytes.has_value());
+    const auto width = static_cast<size_t>(*bytes) / sizeof(int32_t) / segments.size();
+    std::vector<int32_t> pages(width * segments.size());
+    for (size_t b = 0; b < segments.size(); ++b) {
+        const Segment& segment = segments[b];
+        const int64_t end = segment.start + static_cast<int64_t>(segment.tokens.size());
+        const auto used = static_cast<size_t>((end + step.page_size - 1) / step.page_size);
+        TESSERA_CHECK(used <= width && used <= segment.pages.size(), "{} of {}", used, width);
+        std::copy_n(segment.pages.begin(), used, pages.begin() + static_cast<int64_t>(b * width));
+    }
+    return pages;
 }
 
 }  // namespace
@@ -88,12 +118,13 @@ StepInterface::StepInterface(const runtime::Manifest& manifest) {
         fail(manifest, "outputs", fmt::format("are not logits f32[R, {}]", vocabulary));
     context =
         std::min(manifest.text->context, limits[kS].high / limits[kS].multiple_of * limits[kS].multiple_of);
+    if (inputs[kPage] < 0) return;
     const Dim& table = manifest.inputs[static_cast<size_t>(inputs[kPage])].shape[1];
     if (table.is_constant()) context = std::min(context, table.factor * page_size);
 }
 
 StepValues step_values(const runtime::Manifest& manifest, const StepInterface& step,
-                       std::span<const Segment> segments, int64_t pages) {
+                       std::span<const Segment> segments, int64_t pages, int64_t seats) {
     TESSERA_CHECK(!segments.empty());
     const auto id = [](int64_t value) { return static_cast<int32_t>(value); };
     std::array<std::vector<int32_t>, StepInterface::kInputs> inputs;
@@ -105,6 +136,7 @@ StepValues step_values(const runtime::Manifest& manifest, const StepInterface& s
         inputs[StepInterface::kLength].push_back(id(count));
         inputs[StepInterface::kStart].push_back(id(segment.start));
         inputs[StepInterface::kSplit].push_back(id(segment.split));
+        inputs[StepInterface::kSeat].push_back(segment.seat);
         for (int64_t i = 0; i < count; ++i) {
             const int64_t position = segment.start + i;
             const int64_t page = segment.pages[static_cast<size_t>(position / step.page_size)];
@@ -126,7 +158,7 @@ StepValues step_values(const runtime::Manifest& manifest, const StepInterface& s
     cached = std::max(s.low, (cached + s.multiple_of - 1) / s.multiple_of * s.multiple_of);
     const auto sequences = static_cast<int64_t>(segments.size());
     const int64_t values[StepInterface::kSymbols] = {
-        tokens, static_cast<int64_t>(rows.size()), sequences, longest, cached, pages};
+        tokens, static_cast<int64_t>(rows.size()), sequences, longest, cached, pages, seats};
 
     StepValues result;
     result.rows = static_cast<int64_t>(rows.size());
@@ -134,20 +166,8 @@ StepValues step_values(const runtime::Manifest& manifest, const StepInterface& s
     for (int i = 0; i < StepInterface::kSymbols; ++i)
         if (step.symbols[i] >= 0) result.symbols[static_cast<size_t>(step.symbols[i])] = values[i];
 
-    const runtime::Manifest::Tensor& table =
-        manifest.inputs[static_cast<size_t>(step.inputs[StepInterface::kPage])];
-    const auto bytes = runtime::byte_size(manifest, table.element, table.shape, result.symbols);
-    TESSERA_CHECK(bytes.has_value());
-    const auto width = static_cast<size_t>(*bytes) / sizeof(int32_t) / segments.size();
-    inputs[StepInterface::kPage].resize(width * segments.size());
-    for (size_t b = 0; b < segments.size(); ++b) {
-        const Segment& segment = segments[b];
-        const int64_t end = segment.start + static_cast<int64_t>(segment.tokens.size());
-        const auto used = static_cast<size_t>((end + step.page_size - 1) / step.page_size);
-        TESSERA_CHECK(used <= width && used <= segment.pages.size(), "{} of {}", used, width);
-        std::copy_n(segment.pages.begin(), used,
-                    inputs[StepInterface::kPage].begin() + static_cast<int64_t>(b * width));
-    }
+    if (step.inputs[StepInterface::kPage] >= 0)
+        inputs[StepInterface::kPage] = page_table(manifest, step, segments, result.symbols);
     result.inputs.resize(manifest.inputs.size());
     for (size_t i = 0; i < inputs.size(); ++i)
         if (step.inputs[i] >= 0) result.inputs[static_cast<size_t>(step.inputs[i])] = std::move(inputs[i]);

@@ -15,16 +15,18 @@ namespace tessera::llm {
 /// has I of them, the longest sequence at most S including its tokens in the cache of P pages; R rows are
 /// wanted.
 struct StepInterface {
-    enum Input { kTokens, kPosition, kSlot, kRows, kFirst, kLength, kStart, kPage, kSplit, kInputs };
-    enum Symbol { kT, kR, kB, kI, kS, kP, kSymbols };
+    enum Input { kTokens, kPosition, kSlot, kRows, kFirst, kLength, kStart, kPage, kSplit, kSeat, kInputs };
+    enum Symbol { kT, kR, kB, kI, kS, kP, kN, kSymbols };
 
     /// @throws Error naming a parameter that the manifest lacks, or that no session can give.
     explicit StepInterface(const runtime::Manifest& manifest);
 
-    int inputs[kInputs] = {};    ///< positions in the manifest; that of kSplit -1 where there is no source
+    int inputs[kInputs] = {};    ///< positions in the manifest; -1 for what nothing reads
     int symbols[kSymbols] = {};  ///< positions in the manifest; -1 if the model does not depend on it
     DimSymbol limits[kSymbols];  ///< without bounds if the model does not depend on it
     int64_t page_size;
+    /// True if the model has recurrences, whose states are those behind the last token of a sequence alone.
+    bool has_seats() const { return inputs[kSeat] >= 0; }
     int64_t vocabulary;
     bool has_source = false;  ///< a text is made of another, which is one segment
     bool is_encoder = false;  ///< hidden states are the only output, and a text is one segment
@@ -39,6 +41,7 @@ struct Segment {
     int64_t split = 0;               ///< tokens of its source; those behind count positions anew
     std::span<const int32_t> pages;  ///< of the sequence, enough for start + tokens.size()
     std::span<const int32_t> rows;   ///< positions in `tokens` whose logits are wanted
+    int32_t seat = 0;                ///< of the sequence, where the states of recurrences lie
 };
 
 /// The symbols and inputs of a step, in the manifest's order.
@@ -49,8 +52,8 @@ struct StepValues {
         0;  ///< of the logits; those of the segments come first, a row that nobody wants may follow
 };
 
-/// @pre `segments` is not empty and within the limits @param pages of the whole cache
+/// @pre `segments` is not empty and within the limits @param pages of the whole cache @param seats likewise
 StepValues step_values(const runtime::Manifest& manifest, const StepInterface& step,
-                       std::span<const Segment> segments, int64_t pages);
+                       std::span<const Segment> segments, int64_t pages, int64_t seats = 1);
 
 }  // namespace tessera::llm

@@ -46,6 +46,7 @@ std::string key(const Definition& definition) {
     }
     for (ExprPtr& part : named.body) part = normalised(part, definition);
     named.post = normalised(named.post, definition);
+    for (RecurrenceLine& line : named.lines) line.post = normalised(line.post, definition);
     named.where = normalised(named.where, definition);
     return print(named);
 }

@@ -32,7 +32,7 @@ void Places::choose(const BlockView& view, const std::vector<Group>& groups) {
             if (is_output(result)) continue;
             plan::TensorPlan& tensor = out_.tensors[graph_[result].name];
             tensor = {};
-            if (node.previous) {
+            if (node.previous && result == node.results.front()) {
                 tensor = {plan::Place::kInPlace, graph_[*node.previous].name, {}, 0, {}};
             } else if (lowering::is_view(*node.definition()) && !copied_views_.contains(&node)) {
                 tensor = {plan::Place::kView, graph_[node.operands.front()].name, {}, 0, {}};

@@ -214,14 +214,15 @@ private:
         for (const Node& node : block.nodes) {
             for (const ValueId result : node.results) {
                 const plan::TensorPlan* t = tensor(result);
+                const bool is_update = node.previous && result == node.results.front();
                 if (!t || t->place != plan::Place::kInPlace) {
-                    if (node.previous)
+                    if (is_update)
                         fail(graph_[result].name, fmt::format("updates {} and must be in place of it",
                                                               graph_[*node.previous].name));
                     continue;
                 }
                 const ValueId taken = *aliases_->of(result);
-                if (node.previous) {
+                if (is_update) {
                     if (!(taken == *node.previous))
                         fail(graph_[result].name,
                              fmt::format("updates {}, not {}", graph_[*node.previous].name, t->of));

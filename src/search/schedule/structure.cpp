@@ -20,6 +20,7 @@ bool holds(const NumberedNest& nest, int op) {
 }
 
 bool may_tile_reductions(const BlockContext& block, int op) {
+    if (block.links.operators[static_cast<size_t>(op)].node->definition()->is_recurrence()) return false;
     return std::ranges::any_of(block.leaves[static_cast<size_t>(op)],
                                [&](int leaf) { return block.evaluator.leaf(leaf).kernel->tiles_reductions; });
 }

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "lowering/leaf.h"
+
+namespace tessera::kernels::loops {
+
+/// A recurrence as loops: over its parallel iterators, then over the ordered one, then each line over its
+/// own. @param x the iterator of the lanes, of the lines whose results use it; -1: scalars
+movement::Body lower_recurrence(const lowering::LeafScope& scope, int x, int64_t lanes);
+
+/// True if lanes may lie along the iterator.
+bool may_have_lanes(const Definition& recurrence, int x);
+
+}  // namespace tessera::kernels::loops
