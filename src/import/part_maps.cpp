@@ -47,6 +47,7 @@ std::vector<MapOperand> PartBuilder::operands_of(const PartStep& step, std::vect
                               std::ranges::find(step.indices, each.name) != step.indices.end();
         if (is_index) return;
         if (each.name == "position") {
+            if (!step.lines.empty()) return;  // a recurrence counts its tokens itself
             ids.insert(ids.begin(), step_.inputs.position);
             operands.insert(operands.begin(),
                             {each.name, step_.graph[step_.inputs.position].type, true, true});
