@@ -168,7 +168,7 @@ private:
         }
         expect_indices(*term, line->indices.size());
         result.arguments.insert(result.arguments.begin(), name_term(line->is_carried ? "seat[seq]" : kRow));
-        const TermPtr read = std::make_shared<const Term>(std::move(result));
+        TermPtr read = std::make_shared<const Term>(std::move(result));
         if (!line->is_carried || is_renewed) return read;
         return call_term("select", {name_term(kIsFirst), number_term(0, false), read});
     }

@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     using namespace tessera;
     return fuzz::accepts_or_throws_error([&] {
         planner::PlannerOptions options =
-            testing::on_usual_machine({.machine = "test", .lanes = 8, .structures = 1});
+            testing::on_usual_machine({.machine = "test", .lanes = 8, .nests = 1});
         const auto stated =
             plan::parse_stated_kernels(fuzz::text_of(data, size), "fuzz", kernels::micro_kernels());
         options.stated = planner::with_copies(stated);

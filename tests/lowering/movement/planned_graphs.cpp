@@ -40,7 +40,7 @@ std::vector<PlannedGraph> edited(const RandomGraph& graph, const plan::Plan& sta
 }
 
 /// Enough for some merges in each block; a search to the end would take most of the time of these tests.
-constexpr int64_t kStructures = 12;
+constexpr int64_t kNests = 12;
 
 planner::PlannerOptions worker_options(int64_t lanes, int64_t workers, double barrier) {
     return on_usual_machine({.machine = "test",
@@ -48,7 +48,7 @@ planner::PlannerOptions worker_options(int64_t lanes, int64_t workers, double ba
                              .vector_registers = 32,
                              .workers = workers,
                              .barriers_of_a_layer = barrier == 0 ? 1000 : 5,
-                             .structures = kStructures},
+                             .nests = kNests},
                             barrier);
 }
 
@@ -82,7 +82,7 @@ int64_t lanes_of(uint64_t seed) {
 
 planner::PlannerOptions differential_options(uint64_t seed, int64_t lanes) {
     planner::PlannerOptions options{
-        .machine = "test", .lanes = lanes, .vector_registers = 32, .structures = kStructures};
+        .machine = "test", .lanes = lanes, .vector_registers = 32, .nests = kNests};
     if (seed % 2 == 0) options.units.push_back(pair_unit(lanes));
     if (seed % 4 < 2) {
         options.units.push_back(tile_unit({.m = 16, .n = lanes, .k = 32}));
@@ -103,8 +103,7 @@ std::vector<PlannedGraph> edited_plans(uint64_t seed, int64_t lanes, int count) 
     const RandomGraph graph = random_graph(seed, lanes);
     const plan::Plan start = general_one(planner::default_plan(
         graph.graph,
-        on_usual_machine(
-            {.machine = "test", .lanes = lanes, .vector_registers = 32, .structures = kStructures})));
+        on_usual_machine({.machine = "test", .lanes = lanes, .vector_registers = 32, .nests = kNests})));
     return edited(graph, start, seed, 2, 3, count);
 }
 
@@ -137,8 +136,7 @@ std::vector<PlannedGraph> ragged_plans(int64_t lanes, const std::vector<int64_t>
         verify(graph.graph, "ragged graph");
         plan::Plan plan = planner::default_plan(
             graph.graph,
-            on_usual_machine(
-                {.machine = "test", .lanes = lanes, .vector_registers = 32, .structures = kStructures}));
+            on_usual_machine({.machine = "test", .lanes = lanes, .vector_registers = 32, .nests = kNests}));
         planner::verify_plan(graph.graph, plan, "default plan");
         plans.push_back({std::move(graph), std::move(plan), fmt::format("extent {}", extent), {}});
     }
