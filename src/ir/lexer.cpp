@@ -11,12 +11,12 @@
 namespace tessera {
 namespace {
 
-// `at` and `multiple` mean something in one place only, where no name may stand.
-constexpr std::array<std::string_view, 37> kReserved = {
-    "abs", "acc",   "and",  "bind",  "carry", "dim",    "div",    "erf",     "exp",         "fill",
-    "in",  "index", "inf",  "lanes", "log",   "max",    "min",    "mod",     "not",         "of",
-    "op",  "or",    "out",  "prod",  "round", "rsqrt",  "select", "sigmoid", "softmax_sum", "sqrt",
-    "sum", "tanh",  "test", "tile",  "unit",  "update", "where"};
+// `at`, `carry` and `multiple` mean something in one place only, where no name may stand.
+constexpr std::array<std::string_view, 36> kReserved = {
+    "abs",         "acc",   "and", "bind",  "dim",  "div",   "erf",   "exp",    "fill",
+    "in",          "index", "inf", "lanes", "log",  "max",   "min",   "mod",    "not",
+    "of",          "op",    "or",  "out",   "prod", "round", "rsqrt", "select", "sigmoid",
+    "softmax_sum", "sqrt",  "sum", "tanh",  "test", "tile",  "unit",  "update", "where"};
 
 // Longest first, so that `<=` is not read as `<` and `=`.
 constexpr std::array<std::string_view, 18> kSymbols = {"..", "<=", ">=", "==", "!=", "(", ")", "[", "]",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "lowering/nest_rules.h"
 #include "lowering/ranges.h"
 #include "support/error.h"
 
@@ -105,7 +106,8 @@ private:
             for (const auto& coordinates : accesses(definition, t)) {
                 std::vector<Index> at;
                 for (const ExprPtr& c : coordinates) at.push_back(to_index(c, node, variables, storage_));
-                BlockLinks::Access access{made->second.first, made->second.second, {}};
+                BlockLinks::Access access{
+                    made->second.first, made->second.second, {}, is_read_behind_fold(definition, t)};
                 const Resolved resolved = storage_.resolve(value, std::move(at));
                 const std::vector<Index> shape = storage_.extents(resolved.value);
                 for (size_t axis = 0; axis < shape.size(); ++axis)

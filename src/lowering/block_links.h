@@ -22,6 +22,7 @@ struct BlockLinks {
     struct Access {
         int producer = 0, result = 0;
         std::vector<Axis> axes;
+        bool is_behind_fold = false;  ///< in the post-expression
     };
     struct Result {
         ValueId value;

@@ -106,10 +106,24 @@ private:
             walk.nodes.push_back(&storage_.block().node(leaf->node));
         if (&nest == &plan_.nest) division_.begin_whole(walk.nodes, walk.ranges);
         for (const plan::LoopTile& loop : nest.loops) open(loop, walk);
+        if (walk.is_partial) check_read_behind_fold(walk);
         set_tiles(walk.nodes, walk.ranges, nest);
         movement::Body body = lower_children(walk);
         around_ = outer;
         return closed(std::move(walk.levels), std::move(body));
+    }
+
+    void check_read_behind_fold(const Walk& walk) const {
+        const Node& root = walk.root();
+        const Definition& definition = *root.definition();
+        for (int t = 0; t < static_cast<int>(definition.tensors.size()); ++t) {
+            if (!is_read_behind_fold(definition, t)) continue;
+            const ValueId read = storage_.base(value_of(root, t));
+            for (const Node* node : walk.nodes)
+                if (storage_.is_tile(read) && std::ranges::find(node->results, read) != node->results.end())
+                    throw Refused(refusal({NestRule::kReadBehindFold, node, read, -1, 0, &root},
+                                          storage_.input().graph));
+        }
     }
 
     void open(const plan::LoopTile& loop, Walk& walk) {

@@ -20,6 +20,11 @@ std::string iterator_name(const Node& node, int x) {
 
 }  // namespace
 
+bool is_read_behind_fold(const Definition& definition, int tensor) {
+    return definition.post && std::ranges::any_of(reads_in({definition.post}),
+                                                  [&](const Read& read) { return read.tensor == tensor; });
+}
+
 Refusal refusal(const BrokenRule& broken, const Graph& graph) {
     const Node& node = *broken.node;
     const std::string &name = node.name, &value = graph[broken.value].name;
@@ -71,6 +76,10 @@ Refusal refusal(const BrokenRule& broken, const Graph& graph) {
                                 result_of(node, broken.value).name),
                     fmt::format("put the loop over {} outside of the reduction's, or leave it whole",
                                 iterator())};
+        case NestRule::kReadBehindFold:
+            return {broken.reader->name, value,
+                    "is read behind the loops over the reduction, inside of which it is made tile by tile",
+                    "leave the reduction whole, or take the operator that makes it out of those loops"};
         case NestRule::kSeenInside:
             return {name, broken.reader->name,
                     "reads it outside of the inner nest that makes it tile by tile",

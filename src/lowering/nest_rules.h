@@ -22,6 +22,7 @@ enum class NestRule : uint8_t {
     kOneAxisALoop,    ///< of what is stored whole: a loop over two axes reaches each value, but not each pair
     kMadeOnce,        ///< what starts from the storage that it replaces
     kFoldsOnce,       ///< inside a loop over the reduction
+    kReadBehindFold,  ///< a post-expression, behind the loops over the reduction, reads no tile made in them
     kSeenInside,      ///< results of an inner nest's operators before its root are read inside of it
     kKeepsOrder,      ///< a recurrence is a kernel of its own, without loops over what it folds or follows
 };
@@ -80,6 +81,9 @@ inline std::optional<BrokenRule> broken_fold(const Node& node, ValueId value, co
     if (std::ranges::find(used, x) != used.end()) return std::nullopt;
     return BrokenRule{NestRule::kFoldsOnce, &node, value, x};
 }
+
+/// True if the post-expression reads the tensor.
+bool is_read_behind_fold(const Definition& definition, int tensor);
 
 /// An operator that a kernel's operator reads in vain.
 template <typename Operator>

@@ -74,6 +74,7 @@ private:
             range = {open_.back(), loop.tile, is_stopped ? -1 : range.extent};
         }
         const std::vector<int> inside = nest.operators();
+        if (is_partial) check_read_behind_fold(root, inside);
         require(inside, ranges);
         if (has_failed()) return;
         // The ranges of this level, since inner nests overwrite theirs.
@@ -145,6 +146,16 @@ private:
             of_producer.ranges[at] = range;
             of_producer.is_known[at] = 1;
         }
+    }
+
+    void check_read_behind_fold(int root, const std::vector<int>& inside) {
+        for (const BlockLinks::Access& access : op(root).accesses)
+            if (access.is_behind_fold && is_tile_[static_cast<size_t>(access.producer)] &&
+                std::ranges::find(inside, access.producer) != inside.end()) {
+                const BlockLinks::Operator& maker = op(access.producer);
+                fail({NestRule::kReadBehindFold, maker.node,
+                      maker.results[static_cast<size_t>(access.result)].value, -1, 0, op(root).node});
+            }
     }
 
     void check_folds_once(int o, int x) {

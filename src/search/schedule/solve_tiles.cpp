@@ -60,7 +60,7 @@ public:
                 if (!is_proved && !best->has_neighbours) {
                     best->has_neighbours = true;
                     try_neighbours(best->sizes);
-                } else if (!best->is_refined) {
+                } else if (best_ones.empty() && !best->is_refined) {
                     best->is_refined = true;
                     refine(*best);
                 } else {
@@ -386,6 +386,7 @@ std::optional<SolvedKernel> solve_tiles(BlockContext& block, const NumberedNest&
 std::vector<SolvedKernel> best_tiles(BlockContext& block, const NumberedNest& kernel,
                                      const TileOptions& options, size_t most, int64_t& work) {
     std::vector<SolvedKernel> best = TileSolver(block, kernel, options, work).run(most);
+    if (most > 1) std::ranges::stable_sort(best, {}, &SolvedKernel::seconds);
     if (best.empty() || !waits(best.front())) return best;
     const double seconds = best.front().seconds;
     for (const NumberedNest& order : other_orders(block, kernel))

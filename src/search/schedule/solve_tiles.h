@@ -36,7 +36,7 @@ bool is_product_in_loops(const BlockContext& block, const lowering::TiledKernel&
 /// @return nothing if no choice is legal. `work` counts the choices that were tried.
 std::optional<SolvedKernel> solve_tiles(BlockContext& block, const lowering::NumberedNest& kernel,
                                         const TileOptions& options, int64_t& work);
-/// The `most` best choices, of which `solve_tiles` takes the first; fewer if no others are legal.
+/// The `most` best choices by ascending time; fewer if no others are legal. `solve_tiles` takes one of them.
 std::vector<SolvedKernel> best_tiles(BlockContext& block, const lowering::NumberedNest& kernel,
                                      const TileOptions& options, size_t most, int64_t& work);
 

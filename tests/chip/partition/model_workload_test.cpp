@@ -102,10 +102,10 @@ TEST_F(ModelWorkload, MayBeLongerThanTheModelWithARemark) {
 
 TEST_F(ModelWorkload, RefusesWhatTheImporterDoesNotSupport) {
     json config = small_llama();
-    config["model_type"] = "mamba";
-    config["architectures"] = {"MambaForCausalLM"};
+    config["model_type"] = "someone_elses";
+    config["architectures"] = {"SomeoneElsesForCausalLM"};
     EXPECT_THAT(error_of(config), AllOf(HasSubstr("small.json: cannot be planned:"),
-                                        HasSubstr("architecture mamba: known are")));
+                                        HasSubstr("architecture someone_elses: known are")));
     config = small_llama();
     config["torch_dtype"] = "float8_e4m3fn";
     EXPECT_THAT(error_of(config), HasSubstr("tensors of type float8_e4m3fn"));

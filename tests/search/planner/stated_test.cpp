@@ -140,6 +140,38 @@ output d, y
                 HasSubstr("is stored whole, but two of its axes follow the loop i"));
 }
 
+/// Behind the loop over k the tile of l is that of its last trip.
+TEST(StatedKernels, ReadNoTileBehindTheLoopsThatMakeIt) {
+    const Graph graph = parse_graph(R"(graph "folded"
+symbol T in 1..16
+point prompt weight 1: T = 16
+input x: f32[T, 9]
+input w: f32[32, 9]
+value l: f32[32]
+value y: f32[T, 32]
+
+block main
+  node l(w) -> l
+    op largest(n: 32, k*: 9)
+    in W f32[n, k]
+    out Y f32[n] = max(W)
+  node y(x, w, l) -> y
+    op product(t: T, n: 32, k*: 9)
+    dim T in 1..16
+    in X f32[t, k]
+    in W f32[n, k]
+    in L f32[n]
+    out Y f32[t, n] = sum(X * W) * 0.5 + L
+
+output y
+)",
+                                    "folded");
+    EXPECT_THAT(refusal(kernel("n:16 k:8 { l; y }"), graph),
+                HasSubstr("is read behind the loops over the reduction"));
+    EXPECT_THAT(refusal(kernel("n:16 { l; k:8 { y } }"), graph), HasSubstr("accepted"));
+    EXPECT_THAT(refusal(kernel("n:16 { l; y }"), graph), HasSubstr("accepted"));
+}
+
 TEST(StatedKernels, AreRefusedWithPositionAndReason) {
     EXPECT_THAT(refusal(kernel("t:4 { normd; doubled }")),
                 HasSubstr("kernels.toml:1: `normd`: is no operator of block main"));
