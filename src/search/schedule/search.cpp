@@ -32,8 +32,8 @@ constexpr size_t kKept = 4;
 
 constexpr KernelLimits kNoLimits = {std::numeric_limits<size_t>::max(), std::numeric_limits<int>::max()};
 
-/// Conflicts of an extraction, for each operator of the block.
-constexpr int64_t kConflicts = 100;
+/// Conflicts of an extraction: for each operator of the block, and at least.
+constexpr int64_t kConflicts = 100, kLeastConflicts = 5000;
 
 /// A note if a kernel's bytes take longer than its operations: phi < P/W (paper 002, section II).
 std::string bound(const cost::Evaluation& cost) {
@@ -62,11 +62,18 @@ public:
     Schedule run() {
         out_.unfused_seconds = solved_.unfused_seconds();
         out_.is_exhausted = true;
+        std::vector<Region> alone;
         for (const NumberedNest& kernel : unfused(block_)) {
             const Region region = region_of(kernel);
             known_[region].nests = {{kernel, solved_(kernel)->seconds + seconds_of_kernel_}};
             offer(region);
+            alone.push_back(region);
+            seconds_of_choice_ += seconds_of(region);
         }
+        // These are a choice, should the extraction find no other in its budget.
+        const std::optional<std::vector<size_t>> sorted = order_.sorted(alone);
+        TESSERA_CHECK(sorted, "stated kernels that wait for each other are refused");
+        chosen_ = *sorted;
         solve_regions();
         choose();
         while (grow()) choose();
@@ -173,15 +180,15 @@ private:
     }
 
     void choose() {
+        const auto operators = static_cast<int64_t>(order_.size());
         Partition found =
-            least_partition(order_, candidates_, kConflicts * static_cast<int64_t>(order_.size()));
+            least_partition(order_, candidates_, std::max(kLeastConflicts, kConflicts * operators));
         const bool is_optimal = found.status == SolverStatus::kOptimal;
-        out_.gap = is_optimal ? 0 : (found.seconds - found.bound) / found.seconds;
-        if (chosen_.empty() || (!found.chosen.empty() && found.seconds < seconds_of_choice_)) {
+        if (is_optimal || (!found.chosen.empty() && found.seconds < seconds_of_choice_)) {
             chosen_ = std::move(found.chosen);
             seconds_of_choice_ = found.seconds;
         }
-        TESSERA_CHECK(!chosen_.empty(), "operators alone are a choice");
+        out_.gap = is_optimal ? 0 : (seconds_of_choice_ - found.bound) / seconds_of_choice_;
     }
 
     /// Joins kernels of the choice that are too large for the regions above, and a kernel with an operator of
