@@ -10,7 +10,7 @@ namespace tessera::import {
 
 /// The recurrence of these lines (docs/operators.md), over the tokens of each sequence of a step. Operands:
 /// first, length, start, seat i32[B], then `operands`, of which those of tokens are read without that axis.
-/// What is carried is f32[N, ..], all zeros before the first token of a sequence. Results: what is carried,
+/// The carried state is f32[N, ..], all zeros before the first token of a sequence. Results: what is carried,
 /// then the other lines' f32[rows, ..].
 ///
 /// An index that is not one of a line is folded there within `sum`, or `max`. Extents are those that `lines`

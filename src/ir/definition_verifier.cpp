@@ -86,7 +86,7 @@ private:
         Role last = Role::kIndex;
         for (size_t i = 0; i < d_.tensors.size(); ++i) {
             const TensorDecl& tensor = d_.tensors[i];
-            // What is carried is the first result.
+            // The first result is what is carried.
             const bool is_behind_carried =
                 d_.is_recurrence() && i > 0 && tensor.role == Role::kOut && d_.tensors[i - 1].is_result();
             if (tensor.role < last && !is_behind_carried)

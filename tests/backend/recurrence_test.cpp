@@ -153,7 +153,7 @@ TEST_P(Recurrences, AreThoseOfTheInterpreter) {
         const CompiledPlans plan = compiled(graph_, workers);
         std::mt19937 random(5);
         GraphStates states = zero_states(graph_, {{"N", 5}});
-        // What others have left there counts for nothing where a sequence begins.
+        // State that others have left there counts for nothing where a sequence begins.
         for (auto& [name, repetitions] : states)
             for (TensorData& data : repetitions) data.values.assign(data.values.size(), 1e3);
         for (const Tokens& tokens :

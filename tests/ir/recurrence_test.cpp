@@ -118,7 +118,7 @@ TEST(Recurrence, ItsTextIsReadBack) {
     EXPECT_THAT(line_iterators(op, 1).folded, ElementsAre());
 }
 
-/// What a line has not reached yet is as it was.
+/// A value that a line has not reached yet is as it was.
 TEST(Recurrence, MovesWhatItCarries) {
     const Definition op = parse_definition(R"(op last_three(k*: 3, c: 2, i>: 5)
 in X f32[i, c]

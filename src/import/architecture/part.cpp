@@ -29,7 +29,7 @@ public:
         const auto found = by_name_.find(name);
         return found == by_name_.end() ? nullptr : found->second;
     }
-    /// What is carried in the recurrence of which the statement is a line: what it carries or reads. Null if
+    /// The carried state of the recurrence of which the statement is a line: what it carries or reads. Null if
     /// it is of none.
     const Assignment* carried_in(const Assignment& own) const {
         const Assignment* found = own.is_carried ? &own : nullptr;

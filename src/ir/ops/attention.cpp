@@ -66,7 +66,7 @@ AttentionForm form_of(const Node& node) {
     return form;
 }
 
-/// Whether scores, or the sums with the values, depend on a token's own place.
+/// True if scores, or the sums with the values, depend on a token's own place.
 bool reads_start(const AttentionForm& form, bool are_scores) {
     return form.part != AttentionPart::kSource || (are_scores && (form.has_slopes || form.has_distances));
 }

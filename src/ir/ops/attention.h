@@ -20,7 +20,7 @@ struct AttentionSymbols {
     std::string cached = "S";   ///< of the longest sequence, new tokens included
 };
 
-/// Of `ahead`: a text is one step, whose tokens see one another, as in an encoder.
+/// `ahead` means: a text is one step, whose tokens see one another, as in an encoder.
 inline constexpr int64_t kWhole = -1;
 
 /// The part of a sequence whose keys count, where it is a source text and the one that is made of it.

@@ -86,7 +86,7 @@ private:
         NumberedNest nest;
         double seconds;  ///< with its share of barriers
     };
-    /// What is known of the kernels of these operators.
+    /// The knowledge of the kernels of these operators.
     struct Known {
         std::vector<PricedNest> nests;  ///< the best ones, the fastest first
         int64_t solved = 0;

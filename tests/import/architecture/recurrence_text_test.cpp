@@ -53,7 +53,7 @@ layer
         add("model.layers.0.v.weight", {8, 8});
     }
 
-    /// Of the layer's tensors only those that the text reads are stored.
+    /// Only those of the layer's tensors that the text reads are stored.
     std::vector<double> logits(const std::string& text, std::initializer_list<const char*> read) const {
         std::map<std::string, testing::NamedTensor> stored = tensors_;
         for (const char* name : {"c.weight", "c.bias", "k.weight", "v.weight"})

@@ -27,7 +27,7 @@ runtime::Manifest manifest_with_seats(int64_t most_seats = 8) {
     return manifest;
 }
 
-/// What the steps of a session were given.
+/// The values that the steps of a session were given.
 struct Steps {
     std::vector<std::vector<int32_t>> seats, starts;
     std::vector<int64_t> symbols;
