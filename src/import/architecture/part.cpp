@@ -29,8 +29,8 @@ public:
         const auto found = by_name_.find(name);
         return found == by_name_.end() ? nullptr : found->second;
     }
-    /// The carried state of the recurrence of which the statement is a line: what it carries or reads. Null if
-    /// it is of none.
+    /// The carried state of the recurrence of which the statement is a line: what it carries or reads. Null
+    /// if it is of none.
     const Assignment* carried_in(const Assignment& own) const {
         const Assignment* found = own.is_carried ? &own : nullptr;
         walk(own.value, [&](const Term& each) {
