@@ -6,7 +6,6 @@
 #include "chip/partition/drawn_call.h"
 #include "import/constant_data.h"
 #include "ir/ops/cache_update.h"
-#include "support/error.h"
 
 namespace tessera::partition {
 namespace {
@@ -25,11 +24,9 @@ std::vector<int64_t> counting(int64_t first, int64_t count) {
     return numbers;
 }
 
-/// Cores rotate tiles of operators whose iterations have no order.
 const import::ImportedModel& without_recurrences(const import::ImportedModel& model,
                                                  const std::string& where) {
-    if (model.graph.symbol("N"))
-        throw Error(where, model.graph.name, "has recurrences, which no chip runs in this version");
+    expect_no_recurrences(model.graph, where);
     return model;
 }
 

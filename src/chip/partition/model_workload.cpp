@@ -72,9 +72,6 @@ DecoderShape decoder_shape(const StepShape& wanted) {
 Workload decoder_workload(const std::filesystem::path& config, const DecoderShape& shape) {
     const import::ImportedShapes shapes = import::import_shapes(
         config, {.context = shape.sequence, .max_tokens = shape.tokens(), .max_sequences = shape.batch});
-    if (shapes.graph.symbol("N"))
-        throw Error(config.string(), shapes.graph.name,
-                    "has recurrences, which no chip runs in this version");
     Workload workload = graph_workload(shapes.graph,
                                        {{"T", shape.tokens()},
                                         {"R", shape.rows()},

@@ -160,8 +160,16 @@ std::map<std::string, int64_t> complete_symbols(const Graph& graph, std::map<std
     return symbols;
 }
 
+void expect_no_recurrences(const Graph& graph, const std::string& where) {
+    for (const Block& block : graph.blocks)
+        for (const Node& node : block.nodes)
+            if (const Definition* definition = node.definition(); definition && definition->is_recurrence())
+                throw Error(where, node.name, "is a recurrence, which no chip runs in this version");
+}
+
 Workload graph_workload(const Graph& graph, std::map<std::string, int64_t> symbols, const std::string& where,
                         const StepFacts& facts) {
+    expect_no_recurrences(graph, where);
     const Graph structured = ops::decompose(graph);
     symbols = complete_symbols(structured, std::move(symbols), where);
     return WorkloadMaker(structured, symbols, where, facts).make();

@@ -56,6 +56,10 @@ struct StepFacts {
 std::map<std::string, int64_t> complete_symbols(const Graph& graph, std::map<std::string, int64_t> symbols,
                                                 const std::string& where);
 
+/// Cores rotate tiles of operators whose iterations have no order.
+/// @throws Error naming an operator that is a recurrence
+void expect_no_recurrences(const Graph& graph, const std::string& where);
+
 /// The step of a graph at these values of its symbols (those with one possible value may be left out).
 /// @throws Error naming a symbol without a value, or with one outside its bounds.
 Workload graph_workload(const Graph& graph, std::map<std::string, int64_t> symbols, const std::string& where,

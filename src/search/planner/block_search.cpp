@@ -57,7 +57,7 @@ public:
         context_.why_not_lowered = [this](const auto& nest, const auto& leaves, const auto& is_tile) {
             return why_not_lowered(nest, leaves, is_tile);
         };
-        const lowering::Storage storage(input, view.block());
+        const lowering::Storage apart(input_, view.block()), in_place(input, view.block());
         for (const lowering::BlockLinks::Operator& op : links_.operators) {
             const Node& node = *op.node;
             const int at = static_cast<int>(context_.leaves.size());
@@ -68,9 +68,9 @@ public:
                 evaluator_.number_of(at, {node.name, kernels::plain_micro_kernel()}));
             context_.leaves.push_back(std::move(leaves));
             std::vector<int> readers;
-            std::vector<int> followers = updates_behind(node);
+            std::vector<int> followers = updates_behind(node, apart);
             context_.is_last.push_back(!followers.empty() || ops::is_exchange(*node.definition()));
-            for (const int replacing : replacements_behind(node, storage)) {
+            for (const int replacing : replacements_behind(node, in_place)) {
                 context_.apart.emplace(links_.find(node.name), replacing);
                 followers.push_back(replacing);
             }
@@ -155,9 +155,8 @@ public:
 private:
     /// Later operators of the block that update what the operator reads; behind an exchange, the next one,
     /// since all ranks take them in one order.
-    std::vector<int> updates_behind(const Node& node) const {
+    std::vector<int> updates_behind(const Node& node, const lowering::Storage& storage) const {
         const Block& block = view_.block();
-        const lowering::Storage storage(input_, block);
         bool is_before_exchange = ops::is_exchange(*node.definition());
         std::vector<int> found;
         for (const Node* later = &node + 1; later != block.nodes.data() + block.nodes.size(); ++later) {

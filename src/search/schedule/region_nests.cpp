@@ -1,21 +1,17 @@
 #include "search/schedule/region_nests.h"
 
-#include <set>
-#include <string>
-
 #include "support/error.h"
 
 namespace tessera::schedule {
 
 using lowering::NumberedNest;
 
-std::vector<NumberedNest> nests_of_two(const BlockContext& block, const NumberedNest& from,
-                                       const NumberedNest& into, const KernelLimits& limits) {
-    std::vector<NumberedNest> nests;
+void MergedNests::add(const NumberedNest& from, const NumberedNest& into) {
     const Structure both = {from, into};
-    for (const Merge& merge : merges(block, both, limits))
-        nests.push_back(applied(block, both, merge).front());
-    return nests;
+    for (const Merge& merge : merges(block_, both, limits_)) {
+        NumberedNest nest = applied(block_, both, merge).front();
+        if (seen_.insert(text(block_, nest)).second) nests_.push_back(std::move(nest));
+    }
 }
 
 const std::vector<NumberedNest>& RegionNests::operator()(const Region& region) {
@@ -27,8 +23,7 @@ const std::vector<NumberedNest>& RegionNests::operator()(const Region& region) {
 /// The last merge joins two regions, of which one runs before the other.
 std::vector<NumberedNest> RegionNests::made(const Region& region) {
     if (region.size() == 1) return {lone_nest(block_, region.front())};
-    std::vector<NumberedNest> nests;
-    std::set<std::string> seen;
+    MergedNests nests(block_, block_.limits);
     TESSERA_CHECK(region.size() < 16);
     for (unsigned mask = 1; mask + 1 < 1U << region.size(); ++mask) {
         Region from, into;
@@ -36,13 +31,11 @@ std::vector<NumberedNest> RegionNests::made(const Region& region) {
         if (order_.reaches(into, from) || !order_.is_connected(from) || !order_.is_connected(into) ||
             !order_.is_convex(from) || !order_.is_convex(into))
             continue;
-        const std::vector<NumberedNest> producers = (*this)(from), readers = (*this)(into);
+        const std::vector<NumberedNest>&producers = (*this)(from), &readers = (*this)(into);
         for (const NumberedNest& producer : producers)
-            for (const NumberedNest& reader : readers)
-                for (NumberedNest& nest : nests_of_two(block_, producer, reader, block_.limits))
-                    if (seen.insert(text(block_, nest)).second) nests.push_back(std::move(nest));
+            for (const NumberedNest& reader : readers) nests.add(producer, reader);
     }
-    return nests;
+    return nests.take();
 }
 
 }  // namespace tessera::schedule

@@ -1,6 +1,9 @@
 #pragma once
 
 #include <map>
+#include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "search/schedule/operator_order.h"
@@ -8,11 +11,21 @@
 
 namespace tessera::schedule {
 
-/// The nests of a kernel that each place of one kernel in another one makes (merge, paper 000, 3.2.1).
-std::vector<lowering::NumberedNest> nests_of_two(const BlockContext& block,
-                                                 const lowering::NumberedNest& from,
-                                                 const lowering::NumberedNest& into,
-                                                 const KernelLimits& limits);
+/// Nests of merged kernels, each once.
+class MergedNests {
+public:
+    MergedNests(const BlockContext& block, const KernelLimits& limits) : block_(block), limits_(limits) {}
+
+    /// Those that each place of one kernel in another one makes (merge, paper 000, 3.2.1).
+    void add(const lowering::NumberedNest& from, const lowering::NumberedNest& into);
+    std::vector<lowering::NumberedNest> take() { return std::move(nests_); }
+
+private:
+    const BlockContext& block_;
+    const KernelLimits limits_;
+    std::vector<lowering::NumberedNest> nests_;
+    std::set<std::string> seen_;
+};
 
 /// Every nest, without tile sizes, that merges make of the operators of a region.
 class RegionNests {

@@ -117,20 +117,23 @@ private:
         out_.is_exhausted = all.size() < most;
         out_.regions = static_cast<int64_t>(all.size());
         for (size_t size = 2, at = 0; size <= options_.region; ++size) {
-            std::vector<std::pair<double, const Region*>> of_size;
+            struct Promising {
+                const Region* region;
+                double apart, saved;  ///< at most
+            };
+            std::vector<Promising> of_size;
             for (; at < all.size() && all[at].size() == size; ++at) {
-                const double saved = most_saved(all[at], apart(all[at]));
+                const double seconds = apart(all[at]), saved = most_saved(all[at], seconds);
                 if (solved_.is_noticeable(saved)) {
-                    of_size.emplace_back(saved, &all[at]);
+                    of_size.push_back({&all[at], seconds, saved});
                 } else {
                     ++out_.cannot_save;
                 }
             }
-            std::ranges::stable_sort(of_size, std::ranges::greater{},
-                                     &std::pair<double, const Region*>::first);
-            for (const auto& [saved, region] : of_size) {
+            std::ranges::stable_sort(of_size, std::ranges::greater{}, &Promising::saved);
+            for (const Promising& each : of_size) {
                 if (!is_in_budget()) return;
-                solve(*region, nests_(*region), apart(*region));
+                solve(*each.region, nests_(*each.region), each.apart);
             }
         }
     }
@@ -239,13 +242,10 @@ private:
 
     std::vector<NumberedNest> nests_of_kept(const Region& from, const Region& into,
                                             const KernelLimits& limits) const {
-        std::vector<NumberedNest> nests;
-        std::set<std::string> seen;
+        MergedNests nests(block_, limits);
         for (const PricedNest& producer : known_.at(from).nests)
-            for (const PricedNest& reader : known_.at(into).nests)
-                for (NumberedNest& nest : nests_of_two(block_, producer.nest, reader.nest, limits))
-                    if (seen.insert(text(block_, nest)).second) nests.push_back(std::move(nest));
-        return nests;
+            for (const PricedNest& reader : known_.at(into).nests) nests.add(producer.nest, reader.nest);
+        return nests.take();
     }
 
     void report() {

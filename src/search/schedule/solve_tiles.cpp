@@ -64,7 +64,7 @@ public:
                     best->is_refined = true;
                     refine(*best);
                 } else {
-                    best_ones.push_back({best->nest, best->leaves, best->cost, best->seconds, is_proved});
+                    best_ones.push_back({best->nest, best->leaves, best->cost, best->seconds});
                     if (best_ones.size() == most) return best_ones;
                     take_out(*best);
                 }

@@ -14,7 +14,6 @@ struct SolvedKernel {
     std::vector<int> leaves;      ///< numbers of those of its operators, in the order of execution
     cost::Evaluation cost;        ///< of the worker with the most work, in the division that leaves it least
     double seconds = 0;           ///< used in comparisons with other kernels: with_mistrust
-    bool is_proved = false;       ///< every choice of sizes was tried
 };
 
 struct TileOptions {

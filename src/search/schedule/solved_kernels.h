@@ -19,7 +19,6 @@ public:
 
     /// Nothing if the kernel is illegal.
     const std::optional<SolvedKernel>& operator()(const lowering::NumberedNest& kernel);
-    double seconds(const lowering::NumberedNest& kernel);
     double unfused_seconds() const { return unfused_seconds_; }
     /// The time that every kernel adds to its own: a share of the barrier in front of it.
     double seconds_of_kernel() const;
@@ -36,6 +35,7 @@ public:
     int64_t count() const { return count_; }    ///< kernels, those that are alike once
 
 private:
+    double seconds(const lowering::NumberedNest& kernel);
     std::optional<SolvedKernel> solved_once(const lowering::NumberedNest& kernel);
     std::optional<SolvedKernel> solved(const lowering::NumberedNest& kernel);
     void count(const lowering::NumberedNest& kernel, int64_t work);

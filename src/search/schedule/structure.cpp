@@ -4,8 +4,6 @@
 #include <map>
 #include <set>
 
-#include <fmt/core.h>
-
 #include "lowering/numbered_nest.h"
 #include "nest/nest_text.h"
 
@@ -190,13 +188,6 @@ std::string text(const BlockContext& block, const NumberedNest& kernel) {
             return lowering::iterator_name(block.links, nest, loop);
         },
         [&](int op) { return block.links.operators[static_cast<size_t>(op)].node->name; });
-}
-
-std::string text(const BlockContext& block, const Merge& merge, const Structure& before) {
-    const auto name = [&](size_t kernel) {
-        return block.links.operators[static_cast<size_t>(before[kernel].root())].node->name;
-    };
-    return fmt::format("merge({}, {}, {})", name(merge.kernel), name(merge.into), merge.level);
 }
 
 }  // namespace tessera::schedule

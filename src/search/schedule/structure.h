@@ -35,6 +35,5 @@ std::vector<bool> tiles_of(const BlockContext& block, const lowering::NumberedNe
 
 /// As a tiling expression, open tiles as `?`; it tells kernels apart.
 std::string text(const BlockContext& block, const lowering::NumberedNest& kernel);
-std::string text(const BlockContext& block, const Merge& merge, const Structure& before);
 
 }  // namespace tessera::schedule
