@@ -44,7 +44,7 @@ Job declare_explain(CLI::App& app, const Environment& environment) {
     return [options, &environment] {
         const runtime::Artefact artefact = runtime::Artefact::open(options->artefact);
         const compiler::LayoutSearch again =
-            search_again(artefact, options->machine, "--tensor", options->search_effort, environment);
+            search_layouts_again(artefact, options->machine, "--tensor", options->search_effort, environment);
         const TensorAccounts accounts = account_for(artefact, again, options->tensor);
         if (options->as_json)
             fmt::print("{}\n", as_json(accounts, again).dump(1));

@@ -7,7 +7,9 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
+#include "cli/kernel_account.h"
 #include "cli/number_checks.h"
 #include "cli/plan_costs.h"
 #include "cli/rank_measurements.h"
@@ -42,6 +44,7 @@ struct InspectArguments {
     bool costs = false;
     bool json = false;
     bool plan = false, memory = false, operators = false, graph = false, manifest = false;
+    bool search = false;
     bool distribution = false;
     bool measure = false;
     std::string svg;
@@ -155,10 +158,19 @@ CLI::Validator page_extension() {
 void write_egraph(const runtime::Artefact& artefact, const InspectArguments& options,
                   const Environment& environment) {
     const compiler::LayoutSearch again =
-        search_again(artefact, options.machine, "--egraph", options.search_effort, environment);
+        search_layouts_again(artefact, options.machine, "--egraph", options.search_effort, environment);
     const bool is_dot = std::filesystem::path(options.egraph).extension() == ".dot";
     write_file(options.egraph, is_dot ? layouts::dot_text(again.search)
                                       : layouts::html_page(again.graph, again.initial, again.search));
+}
+
+int print_search(const InspectArguments& options, const Environment& environment) {
+    const runtime::Artefact artefact = runtime::Artefact::open(options.artefact);
+    const compiler::KernelSearch again =
+        search_kernels_again(artefact, options.machine, "--search", options.search_effort, environment);
+    const std::string text = options.json ? as_json(again).dump(2) + "\n" : in_words(again);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return 0;
 }
 
 Job declare_inspect(CLI::App& app, const Environment& environment) {
@@ -172,8 +184,8 @@ Job declare_inspect(CLI::App& app, const Environment& environment) {
                  "with --plan: comments on the microseconds that each kernel is predicted to take at the "
                  "points of the graph; with --json: the same in seconds");
     app.add_option("--machine", options->machine,
-                   "with --costs and --egraph: the machine that they are for; without it the one "
-                   "that the artefact was compiled for, if that is this one")
+                   "with --costs, --egraph and --search: the machine that they are for; without it "
+                   "the one that the artefact was compiled for, if that is this one")
         ->check(not_empty())
         ->type_name("FILE");
     app.add_option("--egraph", options->egraph,
@@ -183,12 +195,17 @@ Job declare_inspect(CLI::App& app, const Environment& environment) {
         ->check(not_empty())
         ->check(page_extension());
     app.add_option("--search-effort", options->search_effort,
-                   "with --egraph: as it was for `tessera compile`")
+                   "with --egraph and --search: as it was for `tessera compile`")
         ->type_name("N")
         ->capture_default_str()
         ->check(whole_number(0, kMostSearchEffort));
     app.add_flag("--json", options->json,
                  "manifest, plan and operators as one JSON document (docs/python.md)")
+        ->excludes(plan);
+    app.add_flag("--search", options->search,
+                 "repeats the search for kernels and shows its account: for each specialisation and block "
+                 "the candidates, the proof or the gap, and for each kernel of several operators what it "
+                 "saves and the next best nest; with --json as JSON")
         ->excludes(plan);
     app.add_flag("--memory", options->memory, "the memory plan: constants, states, arena");
     app.add_flag("--operators", options->operators,
@@ -212,6 +229,7 @@ Job declare_inspect(CLI::App& app, const Environment& environment) {
         if (options->distribution) {
             return print_distribution(*options, environment);
         }
+        if (options->search) return print_search(*options, environment);
         if (options->costs && !options->plan && !options->json)
             throw Error("", "--costs", "needs --plan or --json", "", ErrorKind::kUsage);
         if (!options->egraph.empty()) check_output(options->egraph);
@@ -252,7 +270,8 @@ Verb inspect_verb() {
                          "tessera inspect tiny.tsr --plan --costs --machine host.toml",
                          "tessera inspect tiny.tsr --operators", "tessera inspect tiny.tsr --json --costs",
                          "tessera inspect ranks.tsr --distribution",
-                         "tessera inspect tiny.tsr --egraph layouts.html"},
+                         "tessera inspect tiny.tsr --egraph layouts.html",
+                         "tessera inspect tiny.tsr --search --json"},
             .declare = declare_inspect};
 }
 

@@ -50,13 +50,15 @@ public:
     /// The number of a leaf, by which the evaluator remembers its prices.
     int number_of(int op, const plan::Leaf& leaf);
     const plan::Leaf& leaf(int number) const { return leaves_[static_cast<size_t>(number)].leaf; }
-    /// The rows and columns that a product computes side by side.
-    struct RegisterBlock {
-        int64_t rows = 1, columns = 1;
+    struct RowBlock {
+        int iterator;
+        int64_t rows;
     };
-    RegisterBlock register_block(int leaf) const {
+    /// The iterator of a product's rows, and how many of them it computes side by side; none of other leaves.
+    std::optional<RowBlock> row_block(int leaf) const {
         const NumberedLeaf& numbered = leaves_[static_cast<size_t>(leaf)];
-        return {numbered.rows, numbered.columns};
+        if (numbered.m < 0) return std::nullopt;
+        return RowBlock{numbered.m, numbered.rows};
     }
     /// Equal for leaves that differ in their register blocks alone.
     int family(int leaf) const { return leaves_[static_cast<size_t>(leaf)].family; }

@@ -1,5 +1,5 @@
 // `tessera inspect --plan --costs`: predicted times as comments on a plan that reads as before; `--egraph`:
-// the search for layouts, repeated.
+// and `--search`: the searches for layouts and kernels, repeated.
 
 #include <cmath>
 #include <filesystem>
@@ -13,6 +13,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/round_machine.h"
 #include "machine/machine_text.h"
@@ -23,6 +24,7 @@ namespace tessera {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 class Inspecting : public ::testing::Test {
 protected:
@@ -153,6 +155,39 @@ TEST_F(Inspecting, TheEGraphIsThatOfTheCompilation) {
     const std::string dot = written(".dot");
     EXPECT_THAT(dot, HasSubstr("digraph egraph {"));
     EXPECT_THAT(dot, HasSubstr("[label=\"%layer_q_weight\\n"));
+}
+
+TEST_F(Inspecting, TheSearchForKernelsIsThatOfTheCompilation) {
+    const auto searched = [](std::vector<std::string> more) {
+        std::vector<std::string> words = {"inspect", path("a.tsr"), "--search", "--machine",
+                                          path("round.toml")};
+        words.insert(words.end(), more.begin(), more.end());
+        const ProcessResult result = tessera(words);
+        EXPECT_EQ(result.exit_code, 0) << result.errors;
+        return result.output;
+    };
+    const std::string text = searched({});
+    EXPECT_THAT(text, StartsWith("the search ends with the plan of the artefact\n"));
+    std::istringstream dump(contents(path("dump/06-plan.txt")));
+    for (std::string line; std::getline(dump, line);) EXPECT_THAT(text, HasSubstr(line));
+
+    const auto json = nlohmann::json::parse(searched({"--json"}));
+    EXPECT_EQ(json.at("finds_plan_of_artefact"), true);
+    int64_t several = 0;
+    for (const auto& block : json.at("blocks")) {
+        EXPECT_GT(block.at("seconds"), 0.0);
+        EXPECT_EQ(block.at("gap"), 0.0);
+        for (const auto& kernel : block.at("kernels_of_several_operators")) {
+            ++several;
+            EXPECT_THAT(text, HasSubstr(kernel.at("nest").get<std::string>()));
+            EXPECT_LT(kernel.at("seconds"), kernel.at("apart_seconds"));
+        }
+    }
+    EXPECT_GT(several, 0);
+
+    const ProcessResult none = tessera({"inspect", path("a.tsr"), "--search", "--search-effort", "0"});
+    EXPECT_EQ(none.exit_code, 2);
+    EXPECT_THAT(none.errors, HasSubstr("`--search-effort`: is 0, with which nothing is searched"));
 }
 
 TEST_F(Inspecting, TheEGraphNeedsTheMachineAndAKnownFormat) {

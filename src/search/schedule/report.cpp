@@ -5,6 +5,16 @@
 #include "search/schedule/search.h"
 
 namespace tessera::schedule {
+namespace {
+
+/// A note if a kernel's bytes take longer than its operations: phi < P/W (paper 002, section II).
+std::string bound(const FusedKernel& kernel) {
+    if (kernel.moving <= kernel.computing) return "";
+    return fmt::format("  memory-bound, moves {:.3g} us, computes {:.3g} us", kernel.moving * 1e6,
+                       kernel.computing * 1e6);
+}
+
+}  // namespace
 
 void Totals::add(const Schedule& schedule) {
     nests += schedule.nests;
@@ -37,7 +47,7 @@ std::string print(const Schedule& schedule) {
         schedule.kernels_solved, schedule.work,
         schedule.gap > 0 ? fmt::format("gap {:.2g} %", schedule.gap * 100) : "optimal over these");
     for (const FusedKernel& kernel : schedule.fused) {
-        text += "  " + kernel.nest + "\n";
+        text += "  " + kernel.nest + bound(kernel) + "\n";
         text += fmt::format("    {:.5g} us, apart {:.5g} us", kernel.seconds * 1e6, kernel.apart * 1e6);
         if (kernel.next < std::numeric_limits<double>::infinity())
             text += fmt::format(", next of {} nests {:.5g} us", kernel.nests, kernel.next * 1e6);

@@ -11,7 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "search/schedule/divided_cost.h"
-#include "search/schedule/tile_sizes.h"
+#include "search/schedule/open_tiles.h"
 
 namespace tessera::schedule {
 namespace {
@@ -50,18 +50,10 @@ private:
         return drawn;
     }
 
-    void draw_sizes(NumberedNest& nest) {
-        const auto root = static_cast<size_t>(nest.root());
-        for (NumberedNest::Loop& loop : nest.loops) {
-            if (loop.tile != plan::kOpenTile) continue;
-            const auto x = static_cast<size_t>(loop.iterator);
-            const std::vector<int64_t> sizes =
-                tile_sizes(block_.links.operators[root].largest[x], block_.is_constant[root][x]);
-            // Half of the loops have one trip: else most nests would have many short ones.
-            loop.tile = below(2) == 0 ? sizes.back() : sizes[below(sizes.size())];
-        }
-        for (auto& item : nest.items)
-            if (auto* inner = std::get_if<NumberedNest>(&item)) draw_sizes(*inner);
+    void draw_sizes(NumberedNest& nest, const std::vector<bool>& is_tile) {
+        // Half of the loops have one trip: else most nests would have many short ones.
+        for (const auto& [loop, sizes] : open_tiles(block_, nest, is_tile))
+            loop->tile = below(2) == 0 ? sizes.back() : sizes[below(sizes.size())];
     }
 
     /// One of the leaves that can compute the operator in its part of the kernel; -1 if there is none.
@@ -78,7 +70,7 @@ private:
 
     std::optional<SolvedKernel> with_tiles(NumberedNest kernel) {
         const std::vector<bool> is_tile = tiles_of(block_, kernel);
-        draw_sizes(kernel);
+        draw_sizes(kernel, is_tile);
         const TiledKernel tiled = lowering::tiled_kernel(block_.links, kernel, is_tile);
         if (!tiled.is_legal()) return std::nullopt;
         SolvedKernel solved{.nest = lowering::without_lone_loops(kernel, tiled.is_kept)};

@@ -7,8 +7,6 @@
 #include <optional>
 #include <set>
 
-#include <fmt/core.h>
-
 #include "search/schedule/partition.h"
 #include "search/schedule/region_nests.h"
 #include "search/schedule/solved_kernels.h"
@@ -34,14 +32,6 @@ constexpr KernelLimits kNoLimits = {std::numeric_limits<size_t>::max(), std::num
 
 /// Conflicts of an extraction: for each operator of the block, and at least.
 constexpr int64_t kConflicts = 100, kLeastConflicts = 5000;
-
-/// A note if a kernel's bytes take longer than its operations: phi < P/W (paper 002, section II).
-std::string bound(const cost::Evaluation& cost) {
-    const double moving = std::accumulate(cost.levels.begin(), cost.levels.end(), 0.0);
-    if (moving <= cost.compute) return "";
-    return fmt::format("  memory-bound, moves {:.3g} us, computes {:.3g} us", moving * 1e6,
-                       cost.compute * 1e6);
-}
 
 Region without(const Region& region, const Region& part) {
     Region rest;
@@ -258,11 +248,14 @@ private:
             if (region.size() == 1 || known.solved == 0) continue;
             double next = kNever;
             if (known.nests.size() > 1) next = known.nests[1].seconds;
-            out_.fused.push_back({.nest = text(block_, known.nests.front().nest) + bound(kernel.cost),
-                                  .seconds = known.nests.front().seconds,
-                                  .apart = known.apart,
-                                  .nests = known.solved,
-                                  .next = next});
+            out_.fused.push_back(
+                {.nest = text(block_, known.nests.front().nest),
+                 .seconds = known.nests.front().seconds,
+                 .apart = known.apart,
+                 .nests = known.solved,
+                 .next = next,
+                 .computing = kernel.cost.compute,
+                 .moving = std::accumulate(kernel.cost.levels.begin(), kernel.cost.levels.end(), 0.0)});
         }
         out_.left_apart = std::ranges::count_if(too_large_, [&](const auto& pair) {
             const auto is_chosen = [&](const Region& region) {

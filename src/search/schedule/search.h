@@ -20,11 +20,12 @@ struct SearchOptions {
 
 /// A kernel of several operators that was chosen.
 struct FusedKernel {
-    std::string nest;    ///< as a tiling expression; memory-bound ones say so
-    double seconds = 0;  ///< with its share of barriers, as the following
-    double apart = 0;    ///< of its operators in the best smaller kernels
-    int64_t nests = 0;   ///< that were solved
-    double next = 0;     ///< of the next best of these; infinite if there is none
+    std::string nest;                  ///< as a tiling expression
+    double seconds = 0;                ///< with its share of barriers, as the following
+    double apart = 0;                  ///< of its operators in the best smaller kernels
+    int64_t nests = 0;                 ///< that were solved
+    double next = 0;                   ///< of the next best of these; infinite if there is none
+    double computing = 0, moving = 0;  ///< seconds of the operations, and of all transfers
 };
 
 /// The result and the counts of a block's search.

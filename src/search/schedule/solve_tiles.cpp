@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <set>
 #include <tuple>
 #include <unordered_map>
 
 #include "search/schedule/divided_cost.h"
 #include "search/schedule/loop_orders.h"
-#include "search/schedule/tile_sizes.h"
+#include "search/schedule/open_tiles.h"
 #include "support/hash_vector.h"
 
 namespace tessera::schedule {
@@ -30,17 +29,18 @@ class TileSolver {
 public:
     TileSolver(BlockContext& block, const NumberedNest& kernel, const TileOptions& options, int64_t& work)
         : block_(block), nest_(kernel), is_tile_(tiles_of(block, kernel)), options_(options), work_(work) {
-        collect(nest_);
-        for (const Variable& variable : variables_) variable.loop->tile = variable.sizes.back();
+        ++work_;
+        variables_ = open_tiles(block, nest_, is_tile_);
+        for (const OpenTile& variable : variables_) variable.loop->tile = variable.sizes.back();
+        std::erase_if(variables_, [](const OpenTile& variable) { return variable.sizes.size() == 1; });
     }
 
     /// The best choices, `most` of them if that many lower.
     std::vector<SolvedKernel> run(size_t most) {
         std::vector<SolvedKernel> best_ones;
-        if (!is_legal()) return best_ones;
-        leave_whole();
+        if (!lowering::tiled_kernel(block_.links, nest_, is_tile_).is_legal()) return best_ones;
         double choices = 1;
-        for (const Variable& variable : variables_) choices *= static_cast<double>(variable.sizes.size());
+        for (const OpenTile& variable : variables_) choices *= static_cast<double>(variable.sizes.size());
         const bool is_proved = choices <= static_cast<double>(options_.evaluations);
         if (is_proved) {
             try_all(0);
@@ -60,9 +60,6 @@ public:
                 if (!is_proved && !best->has_neighbours) {
                     best->has_neighbours = true;
                     try_neighbours(best->sizes);
-                } else if (best_ones.empty() && !best->is_refined) {
-                    best->is_refined = true;
-                    refine(*best);
                 } else {
                     best_ones.push_back({best->nest, best->leaves, best->cost, best->seconds});
                     if (best_ones.size() == most) return best_ones;
@@ -78,10 +75,6 @@ public:
     }
 
 private:
-    struct Variable {
-        NumberedNest::Loop* loop;
-        std::vector<int64_t> sizes;
-    };
     struct Found {
         double seconds = kInfinite;
         NumberedNest nest;
@@ -90,7 +83,6 @@ private:
         std::vector<int64_t> sizes = {};  ///< of the variables
         size_t loops = 0;
         bool has_neighbours = false;  ///< these were tried
-        bool is_refined = false;      ///< so were multiples of its register blocks
         bool is_taken_out = false;    ///< it does not lower, or is among the best
     };
 
@@ -103,35 +95,6 @@ private:
     std::tuple<double, double, size_t, double> rank(const Found& found) const {
         return {std::max(found.cost.buffer_bytes, block_.evaluator.capacity(0) / 2), found.cost.calls,
                 found.loops, found.seconds};
-    }
-
-    void collect(NumberedNest& nest) {
-        const auto root = static_cast<size_t>(nest.root());
-        for (NumberedNest::Loop& loop : nest.loops) {
-            if (loop.tile != plan::kOpenTile) continue;
-            const auto x = static_cast<size_t>(loop.iterator);
-            const int64_t extent = block_.links.operators[root].largest[x];
-            variables_.push_back({&loop, tile_sizes(extent, block_.is_constant[root][x])});
-        }
-        for (auto& item : nest.items)
-            if (auto* inner = std::get_if<NumberedNest>(&item)) collect(*inner);
-    }
-
-    bool is_legal() {
-        ++work_;
-        return lowering::tiled_kernel(block_.links, nest_, is_tile_).is_legal();
-    }
-
-    /// A loop that is illegal if all others have one trip stays so beside any others, whatever its tile: more
-    /// loops only make the ranges of an operator smaller.
-    void leave_whole() {
-        for (Variable& variable : variables_) {
-            const int64_t whole = variable.sizes.back();
-            variable.loop->tile = variable.sizes.front();
-            if (!is_legal()) variable.sizes = {whole};
-            variable.loop->tile = whole;
-        }
-        std::erase_if(variables_, [](const Variable& variable) { return variable.sizes.size() == 1; });
     }
 
     void try_all(size_t at) {
@@ -147,12 +110,12 @@ private:
 
     /// Descends from the largest tiles, or from tiles of one value in all loops over results.
     void descend(bool from_largest) {
-        for (const Variable& variable : variables_)
+        for (const OpenTile& variable : variables_)
             variable.loop->tile = from_largest ? variable.sizes.back() : variable.sizes.front();
         double best = evaluate();
         for (bool is_better = true; is_better;) {
             is_better = false;
-            for (const Variable& variable : variables_) {
+            for (const OpenTile& variable : variables_) {
                 int64_t chosen = variable.loop->tile;
                 for (const int64_t size : variable.sizes) {
                     variable.loop->tile = size;
@@ -197,35 +160,11 @@ private:
 
     /// Tries choices that differ in one size: they may take about as long and have a better rank.
     void try_neighbours(const std::vector<int64_t>& sizes) {
-        for (const Variable& variable : variables_) {
+        for (const OpenTile& variable : variables_) {
             for (size_t i = 0; i < sizes.size(); ++i) variables_[i].loop->tile = sizes[i];
             for (const int64_t size : variable.sizes) {
                 variable.loop->tile = size;
                 (void)evaluate();
-            }
-        }
-    }
-
-    /// Tries sizes around those of the choice, one at a time, that whole register blocks of its products
-    /// fill. They must save more than the error of estimates.
-    void refine(const Found& found) {
-        std::set<int64_t> blocks;
-        for (const int leaf : found.leaves)
-            if (block_.evaluator.leaf(leaf).kernel->product.n) {
-                const auto [rows, columns] = block_.evaluator.register_block(leaf);
-                blocks.insert({rows, columns});
-            }
-        const std::vector<int64_t> sizes = found.sizes;
-        for (size_t v = 0; v < variables_.size(); ++v) {
-            for (size_t i = 0; i < sizes.size(); ++i) variables_[i].loop->tile = sizes[i];
-            const std::vector<int64_t>& usual = variables_[v].sizes;
-            for (const int64_t size : sizes_in_blocks(sizes[v], blocks)) {
-                if (size >= usual.back() || std::ranges::binary_search(usual, size)) continue;
-                variables_[v].loop->tile = size;
-                const size_t before = tried_.size();
-                const double seconds = evaluate();
-                if (tried_.size() > before && kAlike * seconds >= found.seconds)
-                    take_out(*by_sizes_.at(present_sizes()));
             }
         }
     }
@@ -242,7 +181,7 @@ private:
     std::vector<int64_t> present_sizes() const {
         std::vector<int64_t> sizes;
         sizes.reserve(variables_.size());
-        for (const Variable& variable : variables_) sizes.push_back(variable.loop->tile);
+        for (const OpenTile& variable : variables_) sizes.push_back(variable.loop->tile);
         return sizes;
     }
 
@@ -355,7 +294,7 @@ private:
     const std::vector<bool> is_tile_;
     const TileOptions& options_;
     int64_t& work_;
-    std::vector<Variable> variables_;
+    std::vector<OpenTile> variables_;
     double least_ = kInfinite;
     std::map<std::vector<int64_t>, Found> tried_;  ///< by the tiles of loops that are kept
     std::unordered_map<std::vector<int64_t>, Found*, HashVector> by_sizes_;  ///< of the variables

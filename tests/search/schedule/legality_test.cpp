@@ -9,7 +9,6 @@
 #include "lowering/lower.h"
 #include "search/schedule/searched.h"
 #include "search/schedule/structure.h"
-#include "search/schedule/tile_sizes.h"
 #include "support/error.h"
 
 namespace tessera::schedule {
@@ -112,9 +111,8 @@ private:
         const auto root = static_cast<size_t>(nest.root());
         for (NumberedNest::Loop& loop : nest.loops) {
             const auto x = static_cast<size_t>(loop.iterator);
-            const std::vector<int64_t> sizes =
-                tile_sizes(block_.links.operators[root].largest[x], block_.is_constant[root][x]);
-            loop.tile = sizes[below(sizes.size())];
+            const int64_t extent = block_.links.operators[root].largest[x];
+            loop.tile = below(4) == 0 ? extent : 1 + static_cast<int64_t>(below(static_cast<size_t>(extent)));
         }
         for (auto& item : nest.items)
             if (auto* inner = std::get_if<NumberedNest>(&item)) draw_sizes(*inner);
