@@ -35,24 +35,35 @@ public:
         }
     }
 
-    movement::Body lower() {
+    movement::Body lower(const TakeFirst& take_first) {
         const int ordered = ordered_iterator(definition_);
-        lowering::LeafLoops outer(scope_, parallel()), order(scope_, {ordered});
-        at_ = outer.values();
+        const lowering::LeafLoops outer(scope_, parallel());
+        at_ = lowering::LeafLoops(outer).values();
+        movement::Body body;
+        lowering::Ranges rest = scope_.ranges;
+        if (take_first) {
+            FirstValues first = take_first(at_);
+            body = std::move(first.body);
+            rest[static_cast<size_t>(ordered)].begin = first.end;
+        }
+        const lowering::LeafScope behind{scope_.node,    scope_.leaf,   rest,        scope_.is_partial,
+                                         scope_.storage, scope_.kernel, scope_.names};
+        lowering::LeafLoops order(behind, {ordered});
         at_[static_cast<size_t>(ordered)] = order.values()[static_cast<size_t>(ordered)];
         const std::optional<lowering::LaneLoop> lanes =
             is_outside_ ? std::optional(lanes_of_iterator()) : std::nullopt;
         movement::Body lines;
-        for (size_t first = 0, end = 0; first < lines_.size(); first = end) {
-            for (end = first + 1; end < lines_.size() && may_join(first, end);) ++end;
-            append(lines, lower_pass(first, end));
+        for (size_t line = 0, end = 0; line < lines_.size(); line = end) {
+            for (end = line + 1; end < lines_.size() && may_join(line, end);) ++end;
+            append(lines, lower_pass(line, end));
         }
         if (definition_.where) {
             const lowering::ValueScope values{scope_.node, scope_.storage, at_, 0, nullptr};
             lines = {{movement::If{lowering::to_value(definition_.where, values), std::move(lines)}}};
         }
-        movement::Body body = order.around(std::move(lines));
-        return outer.around(lanes ? movement::Body{lanes->around(std::move(body))} : std::move(body));
+        lines = order.around(std::move(lines));
+        append(body, lanes ? movement::Body{lanes->around(std::move(lines))} : std::move(lines));
+        return outer.around(std::move(body));
     }
 
 private:
@@ -177,8 +188,9 @@ private:
 
 }  // namespace
 
-movement::Body lower_recurrence(const lowering::LeafScope& scope, int x, int64_t lanes) {
-    return RecurrenceLoops(scope, x, lanes).lower();
+movement::Body lower_recurrence(const lowering::LeafScope& scope, int x, int64_t lanes,
+                                const TakeFirst& first) {
+    return RecurrenceLoops(scope, x, lanes).lower(first);
 }
 
 int64_t lanes_of_recurrence(const Definition& recurrence, int x, int64_t lanes_of_a_register,
