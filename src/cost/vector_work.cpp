@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cost/recurrence_work.h"
 #include "ir/facts/work.h"
 #include "ir/iterator_use.h"
 #include "lowering/kernels/parameters.h"
@@ -165,8 +166,13 @@ VectorWork vector_work(const Definition& definition, const std::vector<int64_t>&
                        const std::vector<Layout>& layouts) {
     const int x = plan::iterator_of(definition, leaf, kernels::parameter::kIteratorOfLanes);
     const int64_t lanes = x < 0 ? 1 : leaf.number(kernels::parameter::kLanes);
-    return vector_work(definition, extents, x, lanes, layouts,
-                       std::max<int64_t>(1, lanes / lanes_of_a_register));
+    const int64_t registers = std::max<int64_t>(1, lanes / lanes_of_a_register);
+    if (definition.is_recurrence()) {
+        const int64_t steps =
+            leaf.kernel->has(kernels::parameter::kSteps) ? leaf.number(kernels::parameter::kSteps) : 1;
+        return recurrence_work(definition, extents, x, lanes, registers, steps);
+    }
+    return vector_work(definition, extents, x, lanes, layouts, registers);
 }
 
 }  // namespace tessera::cost

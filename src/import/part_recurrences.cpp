@@ -53,7 +53,8 @@ void PartBuilder::add_recurrence(const PartStep& step, const std::vector<PartLin
     if (of_tokens == operands.end()) fail(step, "reads no value of a token");
     if (of_tokens->type.shape.front() != step_.rows)
         fail(step, "is computed behind the layers, where not all tokens are");
-    const DefinitionPtr op = recurrence(symbols(), lines, operands, step_.rows, step.where);
+    const DefinitionPtr op =
+        recurrence(symbols(), lines, operands, step_.rows, step_.spec.policy != Policy::kExact, step.where);
     const int carried = op->results().front();
     const ValueId state = step_.value(
         {.name = node_name(node), .kind = ValueKind::kState, .type = type_of(*op, carried, step.where)});

@@ -186,8 +186,10 @@ private:
 }  // namespace
 
 DefinitionPtr recurrence(ops::Symbols symbols, const std::vector<PartLine>& lines,
-                         const std::vector<MapOperand>& operands, const Dim& rows, const std::string& where) {
-    return ops::define(symbols, RecurrenceText(lines, operands, rows, where).text());
+                         const std::vector<MapOperand>& operands, const Dim& rows, bool may_regroup,
+                         const std::string& where) {
+    const std::string text = RecurrenceText(lines, operands, rows, where).text();
+    return ops::define(symbols, may_regroup ? text + "regrouped\n" : text);
 }
 
 std::vector<PartLine> convolution_lines(const ConvolutionNames& names, int64_t taps) {

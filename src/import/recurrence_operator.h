@@ -15,8 +15,10 @@ namespace tessera::import {
 ///
 /// An index that is not one of a line is folded there within `sum`, or `max`. Extents are those that `lines`
 /// say, or of the reads by an index alone. @throws Error naming `where`
+/// @param may_regroup several tokens may be taken together, which rounds otherwise
 DefinitionPtr recurrence(ops::Symbols symbols, const std::vector<PartLine>& lines,
-                         const std::vector<MapOperand>& operands, const Dim& rows, const std::string& where);
+                         const std::vector<MapOperand>& operands, const Dim& rows, bool may_regroup,
+                         const std::string& where);
 
 /// The lines of a convolution over the last `taps` tokens of each channel: Y[c] = sum over k of W[c, k] times
 /// X of the token taps - 1 - k before, plus B[c]. An empty name of the bias is none.

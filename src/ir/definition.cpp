@@ -64,7 +64,7 @@ bool same(const Definition& a, const Definition& b) {
            a.dims == b.dims && std::ranges::equal(a.tensors, b.tensors, same_tensor) &&
            a.monoid == b.monoid && same_map(a.body, b.body) && same(a.post, b.post) &&
            std::ranges::equal(a.lines, b.lines, same_line) && same(a.where, b.where) &&
-           a.accumulator == b.accumulator && a.weights == b.weights;
+           a.accumulator == b.accumulator && a.weights == b.weights && a.may_regroup == b.may_regroup;
 }
 
 bool same(const TestSetup& a, const TestSetup& b) {

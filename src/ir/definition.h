@@ -77,6 +77,9 @@ struct Definition {
     /// weights adds the unrounded ones. Weights are relative to the maximum so far, wherever a fold cuts its
     /// positions.
     ElementType weights = ElementType::kF32;
+    /// For a recurrence: several values of the ordered iterator may be taken together, which groups sums and
+    /// products otherwise (facts/linear_recurrence.h).
+    bool may_regroup = false;
 
     bool is_recurrence() const { return monoid == Monoid::kInOrder; }
     std::vector<int> results() const;         ///< positions of the results in `tensors`

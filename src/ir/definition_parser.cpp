@@ -24,7 +24,7 @@ struct Keyword {
 };
 constexpr int kResultRank = 4;
 constexpr int kTestRank = 8;
-constexpr std::array<Keyword, 16> kKeywords = {{{"op", 0, false},
+constexpr std::array<Keyword, 17> kKeywords = {{{"op", 0, false},
                                                 {"dim", 1, true},
                                                 {"index", 2, true},
                                                 {"in", 3, true},
@@ -34,6 +34,7 @@ constexpr std::array<Keyword, 16> kKeywords = {{{"op", 0, false},
                                                 {"where", 5, false},
                                                 {"acc", 6, false},
                                                 {"weights", 7, false},
+                                                {"regrouped", 7, false},
                                                 {"test", kTestRank, false},
                                                 {"bind", 9, true},
                                                 {"fill", 10, true},
@@ -101,8 +102,8 @@ private:
         TokenStream stream(std::move(tokens), place(source_, number));
         if (keyword == kKeywords.end()) {
             stream.fail_expecting(
-                "one of op, dim, index, in, out, update, carry, where, acc, weights, test, bind, fill, tile, "
-                "lanes, unit");
+                "one of op, dim, index, in, out, update, carry, where, acc, weights, regrouped, test, bind, "
+                "fill, tile, lanes, unit");
         }
         stream.next();
         return KeywordLine{number, keyword, std::move(stream)};
@@ -120,10 +121,10 @@ private:
             if (!last && line.keyword->rank != 0)
                 line.tokens.fail(word, "stands before the line `op NAME(...)`");
             if (last && line.keyword->rank < last->keyword->rank) {
-                line.tokens.fail(
-                    word, fmt::format("cannot follow `{}`", last->keyword->word),
-                    "the order is op, dim, index, in, out, update or carry, where, acc, weights, "
-                    "test, bind, fill, tile, lanes, unit");
+                line.tokens.fail(word, fmt::format("cannot follow `{}`", last->keyword->word),
+                                 "the order is op, dim, index, in, out, update or carry, where, acc, weights "
+                                 "or regrouped, "
+                                 "test, bind, fill, tile, lanes, unit");
             }
             if (last && line.keyword->rank == last->keyword->rank && !may_repeat) {
                 line.tokens.fail(word, fmt::format("follows `{}` in line {}, expected one such line",
@@ -154,6 +155,10 @@ private:
         if (word == "weights") {
             definition().weights = parse_f32_or(ElementType::kBF16, line, "the type of the weights");
             return;
+        }
+        if (word == "regrouped") {
+            definition().may_regroup = true;
+            return tokens.expect_end("`regrouped`");
         }
         if (word == "test") return tokens.expect_end("`test`");
         parse_test_line(word, tokens, line.number, file_);

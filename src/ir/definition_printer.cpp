@@ -219,6 +219,7 @@ std::string print(const Definition& d) {
     if (d.where) out += fmt::format("where {}\n", print(d, d.where));
     if (d.accumulator != ElementType::kF32) out += fmt::format("acc {}\n", name(d.accumulator));
     if (d.weights != ElementType::kF32) out += fmt::format("weights {}\n", name(d.weights));
+    if (d.may_regroup) out += "regrouped\n";
     return out;
 }
 

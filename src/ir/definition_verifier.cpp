@@ -111,6 +111,8 @@ private:
         }
         if (d_.weights != ElementType::kF32 && d_.monoid != Monoid::kSoftmaxSum)
             fail(lines_.body, d_.name, "rounds weights, which softmax_sum alone has");
+        if (d_.may_regroup && !d_.is_recurrence())
+            fail(lines_.body, d_.name, "is regrouped, which recurrences alone are");
         if (d_.is_recurrence()) return;
         const bool is_update = d_.tensors[static_cast<size_t>(results[0])].role == Role::kUpdate;
         if (d_.monoid == Monoid::kSoftmaxSum && is_update)

@@ -17,8 +17,8 @@ namespace tessera {
 namespace {
 
 /// First words of the lines of a definition, which follow its node.
-constexpr std::array<std::string_view, 10> kDefinitionWords = {"op",     "dim",   "index", "in",  "out",
-                                                               "update", "carry", "where", "acc", "weights"};
+constexpr std::array<std::string_view, 11> kDefinitionWords = {
+    "op", "dim", "index", "in", "out", "update", "carry", "where", "acc", "weights", "regrouped"};
 
 struct Line {
     std::string_view text;

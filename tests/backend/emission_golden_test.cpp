@@ -43,6 +43,7 @@ TEST_P(Emission, IsWhatTheFileShows) {
                         : GetParam() == "contract_block_tiles" ? "ntt::contract_block_tiles<"
                         : GetParam() == "contract_tiles"       ? "ntt::contract_tiles<"
                         : GetParam() == "combine"              ? "weights_of_attend[part]"
+                        : GetParam() == "chunk"                ? "decays_of_scan["
                                                                : "ntt::contract<"),
               std::string::npos);
     const fs::path path = golden_file(GetParam());

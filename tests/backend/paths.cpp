@@ -114,6 +114,11 @@ std::string why_impossible(const Path& path) {
     if (path.access == "reads" && kernels::find_micro_kernel(path.micro_kernel)->combines_parts &&
         !is_of_parts)
         return "it reads parts, which are f32 and lie in the arena";
+    if (implements(path.micro_kernel,
+                   "op probe(n*: 4, p: 4, i>: 4)\nin X f32[i, n], V f32[i, p]\ncarry S f32[n, p]\n"
+                   "carry S = S * 0.5 + X * V\nout Y f32[i, p] = sum(S * X)\nregrouped\n") &&
+        !kernels::find_micro_kernel(path.micro_kernel)->is_plain)
+        return "it implements recurrences alone, which are no part of random graphs (recurrence_test.cpp)";
     if (path.access != "writes") return {};
     if (const auto type = element_type_of(path.storage)) {
         const std::span<const ElementType> stored = kernels::find_micro_kernel(path.micro_kernel)->results;

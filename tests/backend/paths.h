@@ -35,6 +35,7 @@ std::set<Path> all_paths();
 ///
 /// - A result lies `in place` if it updates a state, or replaces an operand, which only a map may do. So a
 ///   micro-kernel that implements neither maps nor updates writes nothing in place.
+/// - Random graphs have no recurrences.
 /// - A combination reads the parts that the workers left, not the operands.
 /// - A result has a type that the declaration lists.
 /// - A result is written through a `view` only where it replaces one, so by maps only: a result that is

@@ -1,10 +1,14 @@
 // Recurrences whose states lie at the seats of their sequences: compiled code and lowered programs against
 // the interpreter of the graph, by one worker and by several, whole and token by token.
+#include <limits>
 #include <random>
 
+#include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "backend/compiled_plans.h"
+#include "lowering/kernels/micro_kernels.h"
 #include "search/planner/default_planner.h"
 #include "search/planner/usual_machine.h"
 
@@ -96,6 +100,64 @@ TensorData row(std::vector<double> values) {
     return {.shape = {std::ssize(values)}, .values = std::move(values)};
 }
 
+/// A state space layer of heads that share keys by pairs, and a delta rule. Both are linear in their states.
+constexpr const char* kLinear = R"(graph "linear"
+symbol T in 1..40
+symbol B in 1..3
+symbol I in 1..40
+symbol N in 1..5
+point prefill weight 1: T = 40, B = 1, I = 40, N = 1
+input x: f32[T, 36]
+input g: f32[T, 6]
+input first: i32[B]
+input length: i32[B]
+input start: i32[B]
+input seat: i32[B]
+constant skip: f32[36, 4] from "w"
+state m: f32[N, 4, 7, 16]
+state s: f32[N, 2, 5, 16]
+value m_new: f32[N, 4, 7, 16]
+value s_new: f32[N, 2, 5, 16]
+value y: f32[T, 4, 16]
+value u: f32[T, 2, 16]
+value z: f32[T, 2, 16]
+block layer
+  update m -> m_new
+  update s -> s_new
+  node scan(first, length, start, seat, g, x, skip) over m -> m_new, y
+    op state_space(b: B, h: 4, n*: 7, p: 16, i>: I)
+    dim T in 1..40, B in 1..3, I in 1..40, N in 1..5
+    index first i32[b]
+    index length i32[b]
+    index start i32[b]
+    index seat i32[b]
+    in G f32[first[b] + i, h] of [T, 6]
+    in X f32[first[b] + i, 0] of [T, 36]
+    in D f32[h, 1] of [36, 4]
+    carry S f32[seat[b], h, n, p] of [N, 4, 7, 16]
+    carry S = select(start[b] + i == 0, 0.0, S) * exp(-abs(G)) + G * X[first[b] + i, 7 * (h div 2) + n] * X[first[b] + i, 6 * (h div 2) + p + 14]
+    out Y f32[first[b] + i, h, p] of [T, 4, 16] = sum(S * X[first[b] + i, n + 2]) + D * X[first[b] + i, p]
+    where i < length[b]
+    regrouped
+  node rule(first, length, start, seat, x, g) over s -> s_new, u, z
+    op delta_rule(b: B, h: 2, d*: 5, e: 16, i>: I)
+    dim T in 1..40, B in 1..3, I in 1..40, N in 1..5
+    index first i32[b]
+    index length i32[b]
+    index start i32[b]
+    index seat i32[b]
+    in X f32[first[b] + i, 0] of [T, 36]
+    in G f32[first[b] + i, h] of [T, 6]
+    carry S f32[seat[b], h, d, e] of [N, 2, 5, 16]
+    out U f32[first[b] + i, h, e] of [T, 2, 16] = (X[first[b] + i, 16 * h + e] - G * sum(select(start[b] + i == 0, 0.0, S) * X[first[b] + i, 5 * h + d])) * 0.5
+    carry S = select(start[b] + i == 0, 0.0, S) * G + X[first[b] + i, 5 * h + d] / 3.0 * U
+    out Z f32[first[b] + i, h, e] of [T, 2, 16] = sum(S * X[first[b] + i, 5 * h + d + 20]) / 7.0
+    where i < length[b]
+    regrouped
+output y
+output z
+)";
+
 /// So many new tokens of sequences, which lie at these seats behind so many others.
 struct Tokens {
     std::vector<double> length, start, seat;
@@ -131,13 +193,17 @@ GraphCall call_of(const Tokens& tokens, GraphStates states, std::mt19937& random
 
 class Recurrences : public ::testing::TestWithParam<int64_t> {
 protected:
+    static planner::PlannerOptions options_of(int64_t workers) {
+        return on_usual_machine({.machine = "test",
+                                 .lanes = GetParam(),
+                                 .vector_registers = 32,
+                                 .workers = workers,
+                                 .barriers_of_a_layer = 1000},
+                                0);
+    }
+
     static CompiledPlans compiled(const Graph& graph, int64_t workers) {
-        const planner::PlannerOptions options = on_usual_machine({.machine = "test",
-                                                                  .lanes = GetParam(),
-                                                                  .vector_registers = 32,
-                                                                  .workers = workers,
-                                                                  .barriers_of_a_layer = 1000},
-                                                                 0);
+        const planner::PlannerOptions options = options_of(workers);
         CompiledPlans all(GetParam());
         all.add(graph, planner::complete_plan(graph, planner::initial_plan(graph, options), options));
         all.compile();
@@ -187,6 +253,67 @@ TEST_P(Recurrences, OfATokenAtATimeAreThoseOfAllAtOnce) {
                 << i << ", " << n;
         states = result.states;
     }
+}
+
+std::string nests_of(const plan::Plan& plan) {
+    std::string all;
+    for (const plan::SpecialisationPlan& specialisation : plan.specialisations)
+        for (const plan::KernelPlan& kernel : specialisation.kernels) all += plan::print(kernel.nest) + "; ";
+    return all;
+}
+
+/// Every leaf of both operators that takes several tokens together.
+TEST_P(Recurrences, OfSeveralTokensTogetherAreThoseOfTheInterpreter) {
+    const Graph graph = parse_graph(kLinear, "linear");
+    verify(graph, "linear");
+    for (const int64_t workers : {1, 2}) {
+        for (const auto& [steps, lanes] : {std::pair{2, 4}, std::pair{4, 8}, std::pair{8, 4}}) {
+            const planner::PlannerOptions options = options_of(workers);
+            plan::Plan plan = planner::complete_plan(graph, planner::initial_plan(graph, options), options);
+            for (plan::KernelPlan& kernel : plan.specialisations.at(0).kernels)
+                for (auto& item : kernel.nest.items) {
+                    auto& leaf = std::get<plan::Leaf>(item);
+                    const std::string x = leaf.node == "scan" ? "p" : "e";
+                    item = plan::parse_nest(
+                               fmt::format("{}[chunk lanes={} steps={} x={}]", leaf.node, lanes, steps, x),
+                               "test", kernels::micro_kernels())
+                               .items.front();
+                }
+            CompiledPlans compiled(GetParam());
+            compiled.add(graph, plan);
+            compiled.compile();
+            std::mt19937 random(static_cast<uint32_t>(11 * steps));
+            GraphStates states = zero_states(graph, {{"N", 5}});
+            for (auto& [name, repetitions] : states)
+                for (TensorData& data : repetitions)
+                    data.values.assign(data.values.size(), std::numeric_limits<double>::infinity());
+            for (const Tokens& tokens :
+                 {Tokens{{7, 1, 9}, {0, 0, 0}, {3, 0, 4}}, Tokens{{5, 8}, {7, 1}, {3, 0}},
+                  Tokens{{40}, {9}, {4}}, Tokens{{1}, {12}, {3}}, Tokens{{16, 24}, {0, 9}, {1, 0}},
+                  Tokens{{3, 0, 4}, {0, 33, 0}, {2, 0, 4}}}) {
+                const GraphCall call = call_of(tokens, states, random);
+                const GraphResult expected = interpret_graph(graph, call);
+                const Difference worst = difference(compiled.run(0, call), expected);
+                ASSERT_LE(worst.relative, kTolerance) << workers << " " << steps << ": " << worst.where;
+                states = expected.states;
+            }
+        }
+    }
+}
+
+TEST_P(Recurrences, PricesTakeSeveralTokensTogetherWhereTheyMayBeRegrouped) {
+    if (GetParam() == 1) return;
+    const planner::PlannerOptions options = options_of(1);
+    const auto planned = [&](const std::string& text) {
+        const Graph graph = parse_graph(text, "linear");
+        return nests_of(planner::complete_plan(graph, planner::initial_plan(graph, options), options));
+    };
+    std::string text = kLinear;
+    EXPECT_THAT(planned(text), ::testing::HasSubstr("scan[chunk"));
+    EXPECT_THAT(planned(text), ::testing::HasSubstr("rule[chunk"));
+    for (size_t at = text.find("    regrouped\n"); at != std::string::npos; at = text.find("    regrouped\n"))
+        text.erase(at, 14);
+    EXPECT_THAT(planned(text), ::testing::Not(::testing::HasSubstr("chunk")));
 }
 
 INSTANTIATE_TEST_SUITE_P(OfLanes, Recurrences, ::testing::ValuesIn(host_lanes()),

@@ -27,10 +27,15 @@ const ExprPtr& below_casts(const ExprPtr& expr, Casts casts) {
     return cast && !counts ? below_casts(cast->argument, casts) : expr;
 }
 
-std::vector<ExprPtr> summed_factors(const Definition& definition, Casts casts) {
+std::vector<ExprPtr> factors_of(const ExprPtr& expr, Casts casts) {
     std::vector<ExprPtr> factors;
-    if (definition.monoid == Monoid::kSum) append_factors(definition.body.front(), casts, factors);
+    append_factors(expr, casts, factors);
     return factors;
+}
+
+std::vector<ExprPtr> summed_factors(const Definition& definition, Casts casts) {
+    return definition.monoid == Monoid::kSum ? factors_of(definition.body.front(), casts)
+                                             : std::vector<ExprPtr>{};
 }
 
 std::optional<std::pair<ExprPtr, ExprPtr>> two_factors(const Definition& definition) {

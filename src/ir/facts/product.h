@@ -18,6 +18,9 @@ enum class Casts : uint8_t {
 };
 const ExprPtr& below_casts(const ExprPtr& expr, Casts casts);
 
+/// The factors of a product, from left to right, below such casts; the expression if it is none.
+std::vector<ExprPtr> factors_of(const ExprPtr& expr, Casts casts);
+
 /// The factors of the product that a definition sums, from left to right, below such casts; one factor if it
 /// sums something else, none if it is no sum.
 std::vector<ExprPtr> summed_factors(const Definition& definition, Casts casts);

@@ -299,7 +299,10 @@ void candidates(const CandidateScope& scope, std::vector<Candidate>& out) {
     std::stable_sort(order.begin(), order.end(),
                      [&](int a, int b) { return contiguous_tensors(d, a) > contiguous_tensors(d, b); });
     for (const int x : order) {
-        for (int64_t lanes = scope.target.lanes; lanes > 1; lanes /= 2) {
+        const int64_t most = d.is_recurrence()
+                                 ? lanes_of_recurrence(d, x, scope.target.lanes, scope.extent(x))
+                                 : scope.target.lanes;
+        for (int64_t lanes = most; lanes > 1; lanes /= 2) {
             const plan::Leaf leaf =
                 scope.leaf().set(parameter::kIteratorOfLanes, scope.name(x)).set(parameter::kLanes, lanes);
             out.push_back({leaf});

@@ -9,14 +9,21 @@
 namespace tessera::kernels {
 
 extern const plan::MicroKernel kStreamTiles, kStream, kContractBlockTiles, kContractBlocks, kContractTiles,
-    kContract, kDot, kLoops, kCombine;
+    kContract, kDot, kChunk, kLoops, kCombine;
 
 namespace {
 
 /// In the order of preference among candidates that are otherwise preferred alike (candidates.h).
-constexpr std::array kMicroKernels = {
-    &kStreamTiles, &kStream, &kContractBlockTiles, &kContractBlocks, &kContractTiles, &kContract, &kDot,
-    &kLoops,       &kCombine};
+constexpr std::array kMicroKernels = {&kStreamTiles,
+                                      &kStream,
+                                      &kContractBlockTiles,
+                                      &kContractBlocks,
+                                      &kContractTiles,
+                                      &kContract,
+                                      &kDot,
+                                      &kChunk,
+                                      &kLoops,
+                                      &kCombine};
 
 const plan::MicroKernel& only(bool plan::MicroKernel::*fact) {
     const auto at = std::find_if(kMicroKernels.begin(), kMicroKernels.end(),

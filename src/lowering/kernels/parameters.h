@@ -68,6 +68,13 @@ inline constexpr plan::Parameter kDot{
         "is made into them as it is read",
     .most = 2};
 
+inline constexpr plan::Parameter kSteps{.name = "steps",
+                                        .meaning = "values of the ordered iterator that are taken together",
+                                        .is_required = true,
+                                        .least = 2,
+                                        .most = 8,
+                                        .is_power_of_two = true};
+
 inline constexpr plan::Parameter kLanesOfTile{.name = "lanes",
                                               .meaning = "n of a tile",
                                               .is_required = true,

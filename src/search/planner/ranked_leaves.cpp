@@ -68,15 +68,18 @@ std::vector<plan::Leaf> ranked_leaves(cost::PricedBlock& block, const Graph& gra
                                       const plan::SpecialisationPlan& specialisation,
                                       const PlannerOptions& options) {
     const bool is_packed = has_packed_values(graph, node, specialisation);
-    if (!options.costs->is_measured() && !is_packed) return leaf_candidates(node, specialisation, options);
+    // Only a price tells how many values of its order a recurrence should take together.
+    const bool is_recurrence = node.definition()->is_recurrence();
+    if (!options.costs->is_measured() && !is_packed && !is_recurrence)
+        return leaf_candidates(node, specialisation, options);
     std::vector<cost::PricedChoice> candidates;
     for (plan::Leaf& leaf : leaf_candidates(node, specialisation, options)) {
         cost::LonePrice price = cost::lone_price(block, leaf);
         candidates.push_back({std::move(leaf), std::move(price)});
     }
-    const auto unranked =
-        std::stable_partition(candidates.begin(), candidates.end(),
-                              [](const cost::PricedChoice& timed) { return !timed.leaf.kernel->is_plain; });
+    const auto unranked = std::stable_partition(
+        candidates.begin(), candidates.end(),
+        [&](const cost::PricedChoice& timed) { return is_recurrence || !timed.leaf.kernel->is_plain; });
     if (is_packed)
         std::stable_sort(unranked, candidates.end(),
                          [](const cost::PricedChoice& a, const cost::PricedChoice& b) {

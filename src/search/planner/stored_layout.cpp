@@ -1,8 +1,10 @@
 #include "search/planner/stored_layout.h"
 
 #include "ir/iterator_use.h"
+#include "ir/recurrence.h"
 #include "lowering/kernels/block_contraction.h"
 #include "lowering/kernels/contraction.h"
+#include "lowering/kernels/recurrence_loops.h"
 #include "lowering/kernels/unit_lanes.h"
 #include "lowering/storage.h"
 
@@ -40,6 +42,59 @@ void choose_pages(const Graph& graph, const Node& node, int operand, const Choos
         for (const int s : iterators_in(component))
             if (!is_indirect(component) && s != last[0] && uses(*indirect, s))
                 return choose(operand, last[0], s, 1);
+}
+
+/// What a recurrence carries: all that a group of lanes passes through at each value of the ordered iterator
+/// lies side by side. By rows it would be a part of each, and share few sets of the nearest cache.
+Layout layout_of_carried(const Definition& d, const std::vector<ExprPtr>& map, int64_t lanes) {
+    const int last = static_cast<int>(map.size()) - 1;
+    // Behind the axes of parallel iterators, before those that the lines run through.
+    Layout layout{.order = {}, .lanes = {{last, lanes}}};
+    std::vector<int> inner;
+    for (int axis = 0; axis < last; ++axis) {
+        const ExprPtr& component = map[static_cast<size_t>(axis)];
+        const bool is_inner =
+            !is_indirect(component) && std::ranges::all_of(iterators_in(component), [&](int y) {
+                return d.iterators[static_cast<size_t>(y)].is_reduction;
+            });
+        (is_inner ? inner : layout.order).push_back(axis);
+    }
+    layout.order.push_back(last);
+    layout.order.insert(layout.order.end(), inner.begin(), inner.end());
+    return layout;
+}
+
+/// What a recurrence carries, and its constants, for lanes along the last axis of what it carries.
+void choose_of_recurrence(const Graph& graph, const Node& node, const PlannerOptions& options,
+                          plan::Plan& plan) {
+    const Definition& d = *node.definition();
+    const int carried = carried_tensor(d);
+    const std::vector<ExprPtr>& map = d.tensors[static_cast<size_t>(carried)].map;
+    const auto* x = std::get_if<IteratorRef>(&map.back()->node);
+    const auto* extent =
+        x ? std::get_if<Number>(&d.iterators[static_cast<size_t>(x->index)].extent->node) : nullptr;
+    if (!extent) return;
+    const auto choose = [&](const Value& value, Layout layout) {
+        if (!layout.is_row_major()) plan.stored.emplace(value.name, std::move(layout));
+    };
+    const auto all = static_cast<int64_t>(extent->value);
+    const int64_t lanes = kernels::loops::lanes_of_recurrence(d, x->index, options.lanes, all);
+    const Value& state = graph[state_behind(graph, lowering::value_of(node, carried))];
+    if (state.kind == ValueKind::kState && lanes > 1 && lanes < all && all % lanes == 0)
+        choose(state, layout_of_carried(d, map, lanes));
+    for (int t = 0; t < static_cast<int>(d.tensors.size()); ++t) {
+        const Value& value = graph[lowering::value_of(node, t)];
+        const auto reads = accesses(d, t);
+        if (value.kind != ValueKind::kConstant || reads.empty()) continue;
+        Layout layout{.order = {}, .lanes = {}};
+        std::vector<int> of_lanes;
+        for (int axis = 0; axis < static_cast<int>(reads.front().size()); ++axis)
+            (uses(reads.front()[static_cast<size_t>(axis)], x->index) ? of_lanes : layout.order)
+                .push_back(axis);
+        if (of_lanes.size() != 1 || !is_iterator(reads.front(), of_lanes.front())) continue;
+        layout.order.push_back(of_lanes.front());
+        choose(value, std::move(layout));
+    }
 }
 
 }  // namespace
@@ -82,6 +137,7 @@ void choose_stored_layout(const Graph& graph, const Node& node, const PlannerOpt
         }
         if (!layout.is_row_major()) plan.stored[value.name] = layout;
     };
+    if (d.is_recurrence()) return choose_of_recurrence(graph, node, options, plan);
     if (d.monoid == Monoid::kSoftmaxSum) {
         const auto* value = std::get_if<Read>(&d.body[1]->node);
         if (!value) return;

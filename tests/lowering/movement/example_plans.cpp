@@ -225,6 +225,34 @@ output y
            "groups=2 lanes=8 m=t rows=2 tile_rows=8] }; y[loops lanes=8 x=d] }"},
           {{"k", {{1, 0}, {}}}},
           in_tiles}},
+        {"chunk",
+         {R"(graph "state_space"
+symbol T in 1..64
+input k: f32[T, 12]
+input v: f32[T, 2, 16]
+input a: f32[T, 2]
+state s: f32[2, 12, 16]
+value s_new: f32[2, 12, 16]
+value y: f32[T, 2, 16]
+
+block main
+  update s -> s_new
+  node scan(k, v, a) over s -> s_new, y
+    op state_space(h: 2, n*: 12, p: 16, i>: T)
+    dim T in 1..64
+    in K f32[i, n] of [T, 12]
+    in V f32[i, h, p] of [T, 2, 16]
+    in A f32[i, h] of [T, 2]
+    carry S f32[h, n, p] of [2, 12, 16]
+    carry S = S * exp(-abs(A)) + A * K * V
+    out Y f32[i, h, p] of [T, 2, 16] = sum(S * K) + V
+    regrouped
+
+output y
+)",
+          {"scan[chunk lanes=8 steps=4 x=p]"},
+          {},
+          {{"s_new", {.place = plan::Place::kInPlace, .of = "s"}}}}},
         {"combine",
          {attention,
           {"t:1 { s:32@worker { scores[contract groups=4 k=e lanes=8 n=s]; attend[stream d=d groups=4 "
@@ -262,6 +290,7 @@ GraphCall Example::call(int64_t tokens) const {
         }
         call.inputs[value.name] = std::move(data);
     }
+    call.states = zero_states(of, call.symbols);
     call.constant = [](const Value& constant, int64_t) {
         return drawn(constant.type.element, evaluate(constant.type.shape, {}), constant.name.back());
     };
