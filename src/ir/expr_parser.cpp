@@ -25,9 +25,6 @@ struct NestingGuard {
     int& depth_;
 };
 
-constexpr std::array kCallable = {Function::kMin,  Function::kMax, Function::kAbs,     Function::kRound,
-                                  Function::kExp,  Function::kLog, Function::kSqrt,    Function::kRsqrt,
-                                  Function::kTanh, Function::kErf, Function::kSigmoid, Function::kSelect};
 constexpr std::array kComparisons = {Function::kLess,         Function::kLessEqual, Function::kGreater,
                                      Function::kGreaterEqual, Function::kEqual,     Function::kNotEqual};
 constexpr std::array kTermOperators = {Function::kMul, Function::kDivide, Function::kFloorDiv,
@@ -217,8 +214,9 @@ ExprPtr ExprParser::parse_call(const Token& word) {
     const std::optional<Monoid> monoid = monoid_of(word.text);
     const std::optional<ElementType> type = element_type_of(word.text);
     std::optional<Function> function;
-    for (Function candidate : kCallable) {
-        if (name(candidate) == word.text) function = candidate;
+    for (size_t i = 0; i < kFunctions; ++i) {
+        const auto candidate = static_cast<Function>(i);
+        if (is_called(candidate) && name(candidate) == word.text) function = candidate;
     }
     if (!monoid && !type && !function)
         tokens_.fail(std::string(word.text), "is not a function of the notation");

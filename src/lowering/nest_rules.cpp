@@ -87,9 +87,12 @@ Refusal refusal(const BrokenRule& broken, const Graph& graph) {
         case NestRule::kKeepsOrder:
             return {
                 name, broken.iterator < 0 ? value : iterator(),
-                "is of a recurrence, which is a kernel of its own, with loops over its parallel iterators "
-                "alone",
-                "take the recurrence into a kernel of its own"};
+                broken.node->definition()->is_wide()
+                    ? fmt::format("is computed in {}, by a kernel of its own",
+                                  tessera::name(broken.node->definition()->accumulator))
+                    : "is of a recurrence, which is a kernel of its own, with loops over its parallel "
+                      "iterators alone",
+                "take the operator into a kernel of its own"};
     }
     TESSERA_CHECK(false, "an unknown rule");
     return {};

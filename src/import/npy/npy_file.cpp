@@ -28,21 +28,41 @@ struct NpyType {
     std::string_view name;
     int64_t bytes;
 };
-constexpr std::array<NpyType, 5> kNpyTypes = {{{"<f4", "float32", 4},
-                                               {"<f2", "float16", 2},
-                                               {"<i4", "int32", 4},
-                                               {"|i1", "int8", 1},
-                                               {"|u1", "uint8", 1}}};
+constexpr std::array kNpyTypes = {
+    NpyType{"<f8", "float64", 8}, NpyType{"<f4", "float32", 4}, NpyType{"<f2", "float16", 2},
+    NpyType{"<i8", "int64", 8},   NpyType{"<i4", "int32", 4},   NpyType{"<i2", "int16", 2},
+    NpyType{"|i1", "int8", 1},    NpyType{"<u8", "uint64", 8},  NpyType{"<u4", "uint32", 4},
+    NpyType{"<u2", "uint16", 2},  NpyType{"|u1", "uint8", 1},   NpyType{"|b1", "bool", 1}};
 
 const NpyType* find_type(std::string_view type) {
     const auto* found = std::ranges::find(kNpyTypes, type, &NpyType::type);
     return found == kNpyTypes.end() ? nullptr : found;
 }
 
+std::string type_list() {
+    std::string list;
+    for (const NpyType& type : kNpyTypes) list += fmt::format("{}{}", list.empty() ? "" : ", ", type.type);
+    return list;
+}
+
 }  // namespace
 
 std::string_view npy_type(ElementType type) {
     switch (type) {
+        case ElementType::kF64:
+            return "<f8";
+        case ElementType::kI64:
+            return "<i8";
+        case ElementType::kI16:
+            return "<i2";
+        case ElementType::kU64:
+            return "<u8";
+        case ElementType::kU32:
+            return "<u4";
+        case ElementType::kU16:
+            return "<u2";
+        case ElementType::kBool:
+            return "|b1";
         case ElementType::kF32:
         case ElementType::kBF16:
             return "<f4";
@@ -73,7 +93,7 @@ NpyFile NpyFile::open(const std::filesystem::path& path) {
     const NpyType* type = find_type(header.type);
     if (type == nullptr)
         throw Error(where, "",
-                    fmt::format("has elements `{}`, expected <f4, <f2, <i4, |i1 or |u1", header.type),
+                    fmt::format("has elements `{}`, expected {}", header.type, type_list()),
                     "save the array after `.astype(numpy.float32)`, or another of these types");
     if (header.is_fortran)
         throw Error(where, "", "has its elements in the order of Fortran",

@@ -1,0 +1,77 @@
+#include "import/onnx/tensor_type.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/core.h>
+
+#include "support/error.h"
+
+namespace tessera::import::onnx {
+namespace {
+
+struct DataTypeFacts {
+    DataType type;
+    std::string_view name;
+    int bits;
+    std::optional<ElementType> element;
+};
+
+constexpr std::array kDataTypes = {
+    DataTypeFacts{DataType::kFloat, "FLOAT", 32, ElementType::kF32},
+    DataTypeFacts{DataType::kUint8, "UINT8", 8, ElementType::kU8},
+    DataTypeFacts{DataType::kInt8, "INT8", 8, ElementType::kI8},
+    DataTypeFacts{DataType::kUint16, "UINT16", 16, ElementType::kU16},
+    DataTypeFacts{DataType::kInt16, "INT16", 16, ElementType::kI16},
+    DataTypeFacts{DataType::kInt32, "INT32", 32, ElementType::kI32},
+    DataTypeFacts{DataType::kInt64, "INT64", 64, ElementType::kI64},
+    DataTypeFacts{DataType::kString, "STRING", 0, std::nullopt},
+    DataTypeFacts{DataType::kBool, "BOOL", 8, ElementType::kBool},
+    DataTypeFacts{DataType::kFloat16, "FLOAT16", 16, ElementType::kF16},
+    DataTypeFacts{DataType::kDouble, "DOUBLE", 64, ElementType::kF64},
+    DataTypeFacts{DataType::kUint32, "UINT32", 32, ElementType::kU32},
+    DataTypeFacts{DataType::kUint64, "UINT64", 64, ElementType::kU64},
+    DataTypeFacts{DataType::kComplex64, "COMPLEX64", 64, std::nullopt},
+    DataTypeFacts{DataType::kComplex128, "COMPLEX128", 128, std::nullopt},
+    DataTypeFacts{DataType::kBfloat16, "BFLOAT16", 16, ElementType::kBF16},
+    DataTypeFacts{DataType::kFloat8E4M3FN, "FLOAT8E4M3FN", 8, std::nullopt},
+    DataTypeFacts{DataType::kFloat8E4M3FNUZ, "FLOAT8E4M3FNUZ", 8, std::nullopt},
+    DataTypeFacts{DataType::kFloat8E5M2, "FLOAT8E5M2", 8, std::nullopt},
+    DataTypeFacts{DataType::kFloat8E5M2FNUZ, "FLOAT8E5M2FNUZ", 8, std::nullopt},
+    DataTypeFacts{DataType::kUint4, "UINT4", 4, ElementType::kU4},
+    DataTypeFacts{DataType::kInt4, "INT4", 4, ElementType::kI4},
+    DataTypeFacts{DataType::kFloat4E2M1, "FLOAT4E2M1", 4, std::nullopt},
+    DataTypeFacts{DataType::kFloat8E8M0, "FLOAT8E8M0", 8, std::nullopt},
+    DataTypeFacts{DataType::kUint2, "UINT2", 2, ElementType::kU2},
+    DataTypeFacts{DataType::kInt2, "INT2", 2, std::nullopt},
+};
+
+const DataTypeFacts* facts_of(DataType type) {
+    const auto* found = std::ranges::find(kDataTypes, type, &DataTypeFacts::type);
+    return found == kDataTypes.end() ? nullptr : found;
+}
+
+}  // namespace
+
+std::string name(DataType type) {
+    const DataTypeFacts* facts = facts_of(type);
+    return facts ? std::string(facts->name) : fmt::format("data type {}", static_cast<int32_t>(type));
+}
+
+int bits(DataType type) {
+    const DataTypeFacts* facts = facts_of(type);
+    return facts ? facts->bits : 0;
+}
+
+std::optional<ElementType> element_of(DataType type) {
+    const DataTypeFacts* facts = facts_of(type);
+    return facts ? facts->element : std::nullopt;
+}
+
+DataType data_type_of(ElementType element) {
+    const auto* found = std::ranges::find(kDataTypes, std::optional(element), &DataTypeFacts::element);
+    TESSERA_CHECK(found != kDataTypes.end(), "{}", tessera::name(element));
+    return found->type;
+}
+
+}  // namespace tessera::import::onnx
