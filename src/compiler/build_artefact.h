@@ -19,6 +19,12 @@ struct ModelParts {
     std::vector<runtime::NamedFile> tokenizer;
     std::string where;                  ///< the file or folder, for errors
     std::vector<std::string> warnings;  ///< for users that compile or run it
+    /// What a call names the array of an input or output, and whether it has no axes.
+    struct Array {
+        std::string value, name;
+        bool is_scalar = false;
+    };
+    std::vector<Array> arrays = {};
 };
 
 /// Checks that the artefact and the dumps can be written, before the work for them starts.

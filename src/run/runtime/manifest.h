@@ -21,7 +21,11 @@ struct Manifest {
         std::string name;
         ElementType element = ElementType::kF32;
         std::vector<Dim> shape;
+        std::string array = {};  ///< what a call names its array, where that is no name of a graph; else empty
+        bool is_scalar = false;  ///< its array has no axes, the step's has one
         bool operator==(const Tensor&) const = default;
+
+        const std::string& array_name() const { return array.empty() ? name : array; }
     };
     /// Memory that one step leaves to the next. Its repetitions lie one after the other.
     struct State {

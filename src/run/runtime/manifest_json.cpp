@@ -51,7 +51,10 @@ Json json_of(const std::vector<Dim>& shape) {
 }
 
 Json json_of(const Manifest::Tensor& tensor) {
-    return {{"name", tensor.name}, {"element", name(tensor.element)}, {"shape", json_of(tensor.shape)}};
+    Json json = {{"name", tensor.name}, {"element", name(tensor.element)}, {"shape", json_of(tensor.shape)}};
+    if (!tensor.array.empty()) json["array"] = tensor.array;
+    if (tensor.is_scalar) json["is_scalar"] = true;
+    return json;
 }
 
 Json json_of(const Manifest::State& state) {
@@ -104,7 +107,11 @@ Json json_list(const std::vector<Item>& items) {
 }
 
 Manifest::Tensor tensor_of(const JsonCursor& field) {
-    return {field.at("name").string(), element_of(field.at("element")), shape_of(field.at("shape"))};
+    Manifest::Tensor tensor{field.at("name").string(), element_of(field.at("element")),
+                            shape_of(field.at("shape"))};
+    if (field.find("array")) tensor.array = field.at("array").string();
+    if (field.find("is_scalar")) tensor.is_scalar = field.at("is_scalar").boolean();
+    return tensor;
 }
 
 Manifest::State state_of(const JsonCursor& field) {

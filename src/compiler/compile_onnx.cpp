@@ -1,0 +1,55 @@
+#include <fmt/format.h>
+
+#include "compiler/build_artefact.h"
+#include "compiler/compiler.h"
+#include "compiler/program_limits.h"
+#include "compiler/timed.h"
+#include "import/onnx/import_onnx.h"
+#include "support/error.h"
+#include "support/printable.h"
+
+namespace tessera::compiler {
+namespace {
+
+/// Errors of the passes name nodes of the graph; a user knows those of the model.
+[[noreturn]] void rethrow(const Error& error, const import::onnx::ImportedModel& model) {
+    const std::string& where = model.text.where;
+    for (const std::string* place : {&error.where, &error.entity})
+        for (const auto& [node, origin] : model.operators)
+            if (*place == node || place->ends_with(": " + node))
+                throw Error(where, origin, fmt::format("{} {}", error.entity, error.problem), error.advice, error.kind);
+    throw Error(where, error.entity, error.problem, error.advice, error.kind);
+}
+
+}  // namespace
+
+CompileReport compile_onnx(const std::filesystem::path& file, const std::map<std::string, ExtentBounds>& dims,
+                           const std::filesystem::path& out, const CompileOptions& options) {
+    check_outputs(out, options);
+    CompileReport report;
+    import::onnx::ImportOptions how;
+    for (const auto& [name, bounds] : dims) how.dims[name] = {bounds.low, bounds.high};
+    import::onnx::ImportedModel model = timed(
+        "import-onnx", options, report, [&] { return import::onnx::import_supported_onnx(file, how); });
+    model.graph.name = valid_utf8(model.graph.name);
+    std::vector<ModelParts::Array> arrays;
+    for (const auto* ports : {&model.inputs, &model.outputs})
+        for (const import::onnx::Port& port : *ports) arrays.push_back({port.value, port.name, port.is_scalar});
+    try {
+        verify(model.graph, file.string());
+        expect_program(model.graph, file.string());
+        write_model({.graph = model.graph,
+                     .weights = *model.weights,
+                     .text = std::nullopt,
+                     .tokenizer = {},
+                     .where = file.string(),
+                     .warnings = {},
+                     .arrays = arrays},
+                    compile_graph(model.graph, options, report), out, options, report);
+    } catch (const Error& error) {
+        rethrow(error, model);
+    }
+    return report;
+}
+
+}  // namespace tessera::compiler
