@@ -5,8 +5,9 @@
 namespace tessera::import::onnx {
 namespace {
 
-constexpr std::span<const Operator> (*kFamilies[])() = {activations, arithmetic, comparisons, constants, convolutions, gathers, normalisations, pooling, selections,
-                                                        products,    reductions, shapes};
+constexpr std::span<const Operator> (*kFamilies[])() = {
+    activations,    arithmetic, attention, comparisons, constants,  convolutions, gathers,    normalisations,
+    pooling,        products,   quantised, recurrent,   reductions, resizing,     selections, shapes};
 
 }  // namespace
 

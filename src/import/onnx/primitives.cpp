@@ -177,6 +177,17 @@ Operand slice(const Call& call, const Operand& x, const std::vector<Range>& rang
 }
 
 Operand concat(const Call& call, const std::vector<Operand>& parts, size_t axis) {
+    // An operator chooses among a few parts; many are joined in groups.
+    constexpr size_t kMostParts = 8;
+    if (parts.size() > kMostParts) {
+        std::vector<Operand> groups;
+        const size_t each = (parts.size() + kMostParts - 1) / kMostParts;
+        for (size_t begin = 0; begin < parts.size(); begin += each)
+            groups.push_back(concat(call, {parts.begin() + static_cast<std::ptrdiff_t>(begin),
+                                           parts.begin() + static_cast<std::ptrdiff_t>(std::min(begin + each, parts.size()))},
+                                    axis));
+        return concat(call, groups, axis);
+    }
     OperatorText text = operator_text(call);
     std::vector<Dim> shape = parts.front().shape;
     int64_t total = 0;
