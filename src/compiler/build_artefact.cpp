@@ -59,6 +59,9 @@ void write_model(const ModelParts& parts, const Compiled& compiled, const std::f
     contents.manifest.warnings = parts.warnings;
     name_arrays(parts.arrays, contents.manifest.inputs);
     name_arrays(parts.arrays, contents.manifest.outputs);
+    contents.manifest.empty_inputs = parts.empty_inputs;
+    contents.manifest.empty_outputs = parts.empty_outputs;
+    contents.manifest.hidden_outputs = parts.hidden_outputs;
     contents.manifest.cut_short = compiled.cut_short;
     report.warnings.insert(report.warnings.begin(), parts.warnings.begin(), parts.warnings.end());
     report.constant_bytes = contents.manifest.constants_bytes;

@@ -25,6 +25,9 @@ struct ModelParts {
         bool is_scalar = false;
     };
     std::vector<Array> arrays = {};
+    /// Arrays of a call without elements, which the graph does not have.
+    std::vector<runtime::Manifest::Tensor> empty_inputs = {}, empty_outputs = {};
+    std::vector<std::string> hidden_outputs = {};  ///< of the graph, that a call does not show
 };
 
 /// Checks that the artefact and the dumps can be written, before the work for them starts.

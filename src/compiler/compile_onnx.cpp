@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "compiler/build_artefact.h"
@@ -33,8 +35,18 @@ CompileReport compile_onnx(const std::filesystem::path& file, const std::map<std
         "import-onnx", options, report, [&] { return import::onnx::import_supported_onnx(file, how); });
     model.graph.name = valid_utf8(model.graph.name);
     std::vector<ModelParts::Array> arrays;
-    for (const auto* ports : {&model.inputs, &model.outputs})
-        for (const import::onnx::Port& port : *ports) arrays.push_back({port.value, port.name, port.is_scalar});
+    std::vector<runtime::Manifest::Tensor> empty_inputs, empty_outputs;
+    std::vector<std::string> hidden;
+    for (const bool is_input : {true, false})
+        for (const import::onnx::Port& port : is_input ? model.inputs : model.outputs) {
+            if (!port.value.empty())
+                arrays.push_back({port.value, port.name, port.is_scalar});
+            else
+                (is_input ? empty_inputs : empty_outputs).push_back({port.name, port.element, port.shape});
+        }
+    for (const ValueId output : model.graph.outputs)
+        if (std::ranges::find(model.outputs, model.graph[output].name, &import::onnx::Port::value) == model.outputs.end())
+            hidden.push_back(model.graph[output].name);
     try {
         verify(model.graph, file.string());
         expect_program(model.graph, file.string());
@@ -44,7 +56,10 @@ CompileReport compile_onnx(const std::filesystem::path& file, const std::map<std
                      .tokenizer = {},
                      .where = file.string(),
                      .warnings = {},
-                     .arrays = arrays},
+                     .arrays = arrays,
+                     .empty_inputs = empty_inputs,
+                     .empty_outputs = empty_outputs,
+                     .hidden_outputs = hidden},
                     compile_graph(model.graph, options, report), out, options, report);
     } catch (const Error& error) {
         rethrow(error, model);

@@ -122,6 +122,7 @@ std::vector<int64_t> bind_symbols(const runtime::Manifest& manifest, const Given
         if (shape != given.end()) binding.match(name, expected, shape->second);
     };
     for (const auto& input : manifest.inputs) match(input.array_name(), array_shape(input));
+    for (const auto& input : manifest.empty_inputs) match(input.array_name(), input.shape);
     for (const auto& state : manifest.states) match(state.name, array_shape(state));
     return binding.values(where);
 }

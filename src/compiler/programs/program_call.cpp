@@ -52,6 +52,7 @@ std::map<std::string, import::NpyFile> open_files(const runtime::Artefact& artef
                                                   const CallArguments& arguments) {
     const Manifest& manifest = artefact.manifest();
     std::map<std::string, ElementType> known;
+    for (const Manifest::Tensor& input : manifest.empty_inputs) known[input.array_name()] = input.element;
     for (const Manifest::Tensor& input : manifest.inputs) known[input.array_name()] = input.element;
     for (const Manifest::State& state : manifest.states) known[state.name] = state.element;
     for (const auto& [name, path] : arguments.inputs)
@@ -59,6 +60,8 @@ std::map<std::string, import::NpyFile> open_files(const runtime::Artefact& artef
             throw Error(artefact.where(), name, "is no input of the program",
                         known.empty() ? "it has none" : "it takes " + list_of_arrays(manifest));
     std::vector<std::string> missing;
+    for (const Manifest::Tensor& input : manifest.empty_inputs)
+        if (!arguments.inputs.contains(input.array_name())) missing.push_back(input.array_name());
     for (const Manifest::Tensor& input : manifest.inputs)
         if (!arguments.inputs.contains(input.array_name())) missing.push_back(input.array_name());
     if (!missing.empty())
@@ -181,12 +184,15 @@ std::vector<ResultArray> ProgramCall::results() const {
     std::vector<ResultArray> all;
     for (size_t o = 0; o < manifest.outputs.size(); ++o) {
         const Manifest::Tensor& output = manifest.outputs[o];
+        if (std::ranges::find(manifest.hidden_outputs, output.name) != manifest.hidden_outputs.end()) continue;
         const std::span<const std::byte> bytes = outputs_[o].bytes();
         all.push_back({output.array_name(),
                        output.element,
                        evaluate(array_shape(output), symbol_values_),
                        {bytes.begin(), bytes.end()}});
     }
+    for (const Manifest::Tensor& output : manifest.empty_outputs)
+        all.push_back({output.array_name(), output.element, evaluate(output.shape, symbol_values_), {}});
     for (size_t s = 0; s < manifest.states.size(); ++s) {
         const Manifest::State& state = manifest.states[s];
         const std::vector<int64_t> shape = evaluate(state.shape, symbol_values_);

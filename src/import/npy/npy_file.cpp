@@ -120,6 +120,11 @@ void NpyFile::expect_type(ElementType type, const std::string& entity) const {
 std::vector<std::byte> NpyFile::elements(ElementType type) const {
     expect_type(type, "");
     const std::span<const std::byte> stored = bytes();
+    if (type == ElementType::kBool) {
+        std::vector<std::byte> truths(stored.begin(), stored.end());
+        for (std::byte& truth : truths) truth = std::byte{truth != std::byte{0}};  // any other one is true
+        return truths;
+    }
     if (type != ElementType::kBF16) return {stored.begin(), stored.end()};
     std::vector<std::byte> rounded(stored.size() / 2);
     for (size_t i = 0; i < rounded.size() / 2; ++i) {

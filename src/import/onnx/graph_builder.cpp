@@ -110,9 +110,16 @@ ValueId GraphBuilder::value_of(const Operand& operand) {
 
 Operand GraphBuilder::add(const OperatorText& text) {
     const std::vector<OperatorText::Tensor> operands = text.operands();
+    const std::vector<Dim>& shape = text.result_shape();
+    check_size(shape);
+    if (std::ranges::find(shape, Dim(0)) != shape.end() && std::ranges::all_of(shape, &Dim::is_constant))
+        return known_numbers(text.result_type(), evaluate(shape, {}), {});
     const bool is_known = std::ranges::all_of(
         operands, [](const OperatorText::Tensor& tensor) { return tensor.operand.known.has_value(); });
-    if (!is_known || text.iterations() > kMostFolded) return add_node(text);
+    int64_t elements = 1;
+    if (is_known)
+        for (const Dim& dim : shape) elements *= dim.factor;
+    if (!is_known || std::max(text.iterations(), elements) > kMostFolded) return add_node(text);
     const DefinitionPtr definition = ops::define(graph_.symbols, text.text());
     const std::string& where = origin_;
     verify(*definition, where);
@@ -128,7 +135,11 @@ Operand GraphBuilder::add_node(const OperatorText& text) {
     const DefinitionPtr definition = ops::define(graph_.symbols, text.text());
     verify(*definition, origin_);
     Node node{.name = fresh(prefix_), .op = definition, .operands = {}, .results = {}, .previous = {}};
-    for (const OperatorText::Tensor& tensor : text.operands()) node.operands.push_back(value_of(tensor.operand));
+    for (const OperatorText::Tensor& tensor : text.operands()) {
+        if (std::ranges::find(tensor.operand.shape, Dim(0)) != tensor.operand.shape.end())
+            throw Error("", "", "reads an array without elements, and others that are not known");
+        node.operands.push_back(value_of(tensor.operand));
+    }
     Operand result{.type = text.result_type(), .shape = text.result_shape(), .known = {}, .id = {}};
     result.id = ValueId{static_cast<int>(graph_.values.size())};
     node.results = {*result.id};

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "import/onnx/call.h"
+#include "import/onnx/narrow_float.h"
 #include "import/onnx/operator_list.h"
 #include "import/onnx/primitives.h"
 #include "ir/characters.h"
@@ -101,14 +102,40 @@ private:
         for (const ValueInfo& input : graph.inputs) {
             if (graph.initializers.contains(input.name)) continue;
             try {
-                const Operand operand = builder_->input(input.name, input.type, shape_of(input));
-                out_.inputs.push_back({input.name, builder_->graph()[operand.id.value()].name, operand.rank() == 0});
-                scope.set(input.name, operand);
+                scope.set(input.name, input_of(input));
             } catch (const Error& error) {
                 refuse({input.name, "input", 0, error.problem});
                 scope.miss(input.name);
             }
         }
+    }
+
+    Operand input_of(const ValueInfo& input) {
+        const std::vector<Dim> shape = shape_of(input);
+        if (std::ranges::find(shape, Dim(0)) != shape.end()) {
+            const Operand empty = known_numbers(input.type, evaluate(shape, {}), {});
+            out_.inputs.push_back({input.name, "", false, empty.element(), shape});
+            return empty;
+        }
+        Operand operand = builder_->input(input.name, input.type, shape);
+        out_.inputs.push_back({input.name, builder_->graph()[operand.id.value()].name, operand.rank() == 0,
+                               operand.element(), shape});
+        // The file holds wider elements: what they have is made what the type has.
+        const std::optional<NarrowFloat> narrow = narrow_float(input.type);
+        if (!narrow && bits(input.type) >= 8) return operand;
+        builder_->begin_node("narrowed");
+        builder_->set_origin(fmt::format("input `{}` of {}", input.name, onnx::name(input.type)));
+        if (input.type == DataType::kFloat8E8M0) return operand;
+        return element_by_element(operand,
+                                  narrow ? rounded_text(*narrow, "X", true) : wrapped("X", input.type));
+    }
+
+    /// A function of each element, by a node.
+    Operand element_by_element(const Operand& operand, const std::string& value) {
+        OperatorText text("op_copy");
+        for (size_t axis = 0; axis < operand.rank(); ++axis) text.over(axis_name(axis), operand.shape[axis]);
+        const std::vector<std::string> axes = axis_names(operand.rank());
+        return builder_->add_node(text.read(operand, "X", axes).write(operand.type, operand.shape, axes, value));
     }
 
     std::vector<Dim> shape_of(const ValueInfo& input) const {
@@ -136,21 +163,18 @@ private:
                 shape.emplace_back(symbol);
             }
         }
+        check_size(shape);
         return shape;
     }
 
     void initializers(const GraphText& graph, Scope& scope) {
         for (const auto& [name, tensor] : graph.initializers) {
-            if (!element_of(tensor.type)) {
-                refuse({name, "initializer", 0,
-                        fmt::format("is of type {}, which is not supported", onnx::name(tensor.type))});
+            try {
+                scope.set(name, operand_of(tensor));
+            } catch (const Error& error) {
+                refuse({name, "initializer", 0, error.problem});
                 scope.miss(name);
-                continue;
             }
-            scope.set(name, {.type = tensor.type,
-                             .shape = onnx::dims_of(tensor.shape),
-                             .known = tensor.contents,
-                             .id = {}});
         }
     }
 
@@ -306,23 +330,28 @@ private:
                 continue;
             }
             Operand result = *found;
+            if (std::ranges::find(result.shape, Dim(0)) != result.shape.end()) {
+                out_.outputs.push_back({output.name, "", false, result.element(), result.shape});
+                continue;
+            }
             builder_->begin_node("output");
             builder_->set_origin(fmt::format("output `{}`", output.name));
             const bool is_made = result.id && builder_->graph()[*result.id].kind == ValueKind::kIntermediate &&
                                  !taken.contains(*result.id);
-            if (!is_made) result = copied(result);
+            if (!is_made) result = element_by_element(result, "X");
             taken.insert(*result.id);
             builder_->output(result);
-            out_.outputs.push_back({output.name, builder_->graph()[*result.id].name, result.rank() == 0});
+            out_.outputs.push_back({output.name, builder_->graph()[*result.id].name, result.rank() == 0,
+                                    result.element(), result.shape});
         }
         if (graph.outputs.empty()) refuse({graph.name, "graph", 0, "has no outputs"});
+        if (builder_->graph().outputs.empty()) output_of_nothing();
     }
 
-    Operand copied(const Operand& operand) {
-        OperatorText text("op_copy");
-        for (size_t axis = 0; axis < operand.rank(); ++axis) text.over(axis_name(axis), operand.shape[axis]);
-        const std::vector<std::string> axes = axis_names(operand.rank());
-        return builder_->add_node(text.read(operand, "X", axes).write(operand.type, operand.shape, axes, "X"));
+    /// A step has an output; where all of the model's have no elements, it is one that nobody sees.
+    void output_of_nothing() {
+        builder_->begin_node("nothing");
+        builder_->output(element_by_element(known_scalar(DataType::kFloat, 0), "X"));
     }
 
     const ImportOptions& options_;

@@ -25,8 +25,10 @@ struct ImportOptions {
 /// What the user of an imported model calls a value of its graph, and how its array looks.
 struct Port {
     std::string name;
-    std::string value;  ///< in the graph
+    std::string value;  ///< in the graph; empty for an array without elements, which the graph does not have
     bool is_scalar = false;
+    ElementType element = ElementType::kF32;
+    std::vector<Dim> shape;
 };
 
 /// A node that cannot be imported.

@@ -53,11 +53,6 @@ private:
         if (model_.ir_version < 3)
             throw Error(model_.where, "ir_version", fmt::format("is {}, expected 3 or more", model_.ir_version),
                         "write the model again with a newer version of its exporter");
-        const auto own = model_.opsets.find("");
-        if (own != model_.opsets.end() && own->second < 7)
-            throw Error(model_.where, "opset_import",
-                        fmt::format("is version {}, expected 7 or more", own->second),
-                        "onnx.version_converter makes a newer one");
     }
 
     static void opset(ProtobufReader message, std::map<std::string, int64_t>& opsets) {

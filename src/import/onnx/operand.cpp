@@ -4,6 +4,10 @@
 #include <cstring>
 #include <memory>
 
+#include <fmt/core.h>
+
+#include "import/onnx/narrow_float.h"
+#include "ir/element_bits.h"
 #include "ir/stored_number.h"
 #include "support/error.h"
 
@@ -38,6 +42,36 @@ std::vector<Dim> stored_shape(const std::vector<Dim>& shape) {
 
 std::vector<Dim> dims_of(const std::vector<int64_t>& extents) {
     return {extents.begin(), extents.end()};
+}
+
+void check_size(const std::vector<Dim>& shape) {
+    int64_t count = 1;
+    for (const Dim& dim : shape) {
+        if (dim.factor < 0 || dim.factor > kMostExtent)
+            throw Error("", "", fmt::format("makes an extent of {}, expected at most {}", dim.factor, kMostExtent));
+        if (dim.factor != 0 && count > kMostElements / dim.factor)
+            throw Error("", "", fmt::format("makes more than {} elements", kMostElements));
+        count *= dim.factor;
+    }
+}
+
+Operand operand_of(const Tensor& tensor) {
+    const std::optional<ElementType> element = element_of(tensor.type);
+    if (!element) throw Error("", "", fmt::format("is of {}, which is not supported", name(tensor.type)));
+    Operand operand{.type = tensor.type, .shape = dims_of(tensor.shape), .known = tensor.contents, .id = {}};
+    const std::optional<NarrowFloat> narrow = narrow_float(tensor.type);
+    const int width = bits(tensor.type);
+    if (!narrow && width >= 8 && tensor.type != DataType::kBool) return operand;
+    // One element after the other, in the type that holds it; any byte but 0 is true.
+    std::vector<double> numbers(static_cast<size_t>(operand.elements()));
+    for (size_t i = 0; i < numbers.size(); ++i) {
+        const int pattern = element_bits(tensor.contents.bytes.data(), width, i);
+        numbers[i] = narrow                             ? number_of(*narrow, pattern)
+                     : tensor.type == DataType::kBool   ? pattern != 0
+                     : pattern > range(tensor.type).high ? pattern - (1 << width)
+                                                        : pattern;
+    }
+    return known_numbers(tensor.type, tensor.shape, numbers);
 }
 
 Operand known_numbers(DataType type, const std::vector<int64_t>& shape, const std::vector<double>& numbers) {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "import/onnx/tensor_type.h"
+#include "import/onnx/onnx_model.h"
 #include "import/weights.h"
 #include "ir/graph.h"
 
@@ -29,6 +29,16 @@ struct Operand {
 std::vector<Dim> stored_shape(const std::vector<Dim>& shape);
 std::vector<Dim> dims_of(const std::vector<int64_t>& extents);
 
+/// Limits of what a model may ask for: of one extent, of the elements of a tensor, and of those of a table that is made
+/// when the model is imported.
+inline constexpr int64_t kMostExtent = int64_t{1} << 31;
+inline constexpr int64_t kMostElements = int64_t{1} << 40;
+inline constexpr int64_t kMostKnown = int64_t{1} << 24;
+/// @throws Error for a shape beyond them
+void check_size(const std::vector<Dim>& shape);
+
+/// What a file holds. @throws Error for a type that the IR cannot hold
+Operand operand_of(const Tensor& tensor);
 /// A known operand of these numbers, rounded to the type. @pre the IR has the type
 Operand known_numbers(DataType type, const std::vector<int64_t>& shape, const std::vector<double>& numbers);
 Operand known_scalar(DataType type, double number);

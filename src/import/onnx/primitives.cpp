@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "import/onnx/narrow_float.h"
 #include "ir/characters.h"
 
 namespace tessera::import::onnx {
@@ -76,6 +77,15 @@ std::vector<std::string> broadcast_coordinates(const Operand& operand, const std
     return coordinates;
 }
 
+std::vector<Operand> beside_each_other(const Call& call, const Operand& a, const Operand& b) {
+    if (call.opset() >= 7 || call.integer("broadcast", 0) == 0 || !call.has_attribute("axis")) return {a, b};
+    const size_t axis = call.axis(call.integer("axis", 0), a.rank());
+    call.expect(axis + b.rank() <= a.rank(), "broadcasts an input beyond the axes of the other");
+    std::vector<Dim> shape = b.shape;
+    shape.insert(shape.end(), a.rank() - axis - b.rank(), Dim(1));
+    return {a, call.build.with_shape(b, shape)};
+}
+
 Operand elementwise(const Call& call, const std::vector<Operand>& operands, const std::string& body,
                     DataType type) {
     const std::vector<Dim> shape = broadcast_shape(call, operands);
@@ -91,11 +101,6 @@ Operand elementwise(const Call& call, const std::vector<Operand>& operands, cons
     return elementwise(call, operands, body, operands.front().type);
 }
 
-bool is_integer(DataType type) {
-    const std::optional<ElementType> element = element_of(type);
-    return element && tessera::is_integer(*element);
-}
-
 DataType sum_type(DataType type) {
     return type == DataType::kFloat16 || type == DataType::kBfloat16 ? DataType::kFloat : type;
 }
@@ -103,7 +108,7 @@ DataType sum_type(DataType type) {
 std::string wrapped(const std::string& body, DataType type) {
     if (!is_integer(type) || type == DataType::kBool || bits(type) == 64) return body;
     const int64_t count = int64_t{1} << bits(type);
-    if (range(element_of(type).value()).low == 0) return fmt::format("({}) mod {}", body, count);
+    if (range(type).low == 0) return fmt::format("({}) mod {}", body, count);
     return fmt::format("({} + {}) mod {} - {}", body, count / 2, count, count / 2);
 }
 
@@ -235,8 +240,11 @@ Operand pick(const Call& call, const Operand& x, size_t axis, const std::vector<
     return call.build.add(text.write(x.type, shape, axes, body));
 }
 
-Operand cast(const Call& call, const Operand& x, DataType to) {
+Operand cast(const Call& call, const Operand& x, DataType to, bool saturates) {
     if (x.type == to) return x;
+    if (to == DataType::kFloat8E8M0) call.refuse("casts to FLOAT8E8M0, which is not supported");
+    if (const std::optional<NarrowFloat> narrow = narrow_float(to))
+        return elementwise(call, {x}, rounded_text(*narrow, "A", saturates), to);
     if (to == DataType::kBool) return elementwise(call, {x}, "A != 0", to);
     if (!is_integer(to) || is_integer(x.type)) return elementwise(call, {x}, wrapped("A", to), to);
     // As processors convert: towards zero; what 64 bits do not hold is their least number, of which narrower types

@@ -5,8 +5,6 @@
 
 #include <fmt/core.h>
 
-#include "support/error.h"
-
 namespace tessera::import::onnx {
 namespace {
 
@@ -34,16 +32,16 @@ constexpr std::array kDataTypes = {
     DataTypeFacts{DataType::kComplex64, "COMPLEX64", 64, std::nullopt},
     DataTypeFacts{DataType::kComplex128, "COMPLEX128", 128, std::nullopt},
     DataTypeFacts{DataType::kBfloat16, "BFLOAT16", 16, ElementType::kBF16},
-    DataTypeFacts{DataType::kFloat8E4M3FN, "FLOAT8E4M3FN", 8, std::nullopt},
-    DataTypeFacts{DataType::kFloat8E4M3FNUZ, "FLOAT8E4M3FNUZ", 8, std::nullopt},
-    DataTypeFacts{DataType::kFloat8E5M2, "FLOAT8E5M2", 8, std::nullopt},
-    DataTypeFacts{DataType::kFloat8E5M2FNUZ, "FLOAT8E5M2FNUZ", 8, std::nullopt},
-    DataTypeFacts{DataType::kUint4, "UINT4", 4, ElementType::kU4},
-    DataTypeFacts{DataType::kInt4, "INT4", 4, ElementType::kI4},
-    DataTypeFacts{DataType::kFloat4E2M1, "FLOAT4E2M1", 4, std::nullopt},
-    DataTypeFacts{DataType::kFloat8E8M0, "FLOAT8E8M0", 8, std::nullopt},
-    DataTypeFacts{DataType::kUint2, "UINT2", 2, ElementType::kU2},
-    DataTypeFacts{DataType::kInt2, "INT2", 2, std::nullopt},
+    DataTypeFacts{DataType::kFloat8E4M3FN, "FLOAT8E4M3FN", 8, ElementType::kF32},
+    DataTypeFacts{DataType::kFloat8E4M3FNUZ, "FLOAT8E4M3FNUZ", 8, ElementType::kF32},
+    DataTypeFacts{DataType::kFloat8E5M2, "FLOAT8E5M2", 8, ElementType::kF32},
+    DataTypeFacts{DataType::kFloat8E5M2FNUZ, "FLOAT8E5M2FNUZ", 8, ElementType::kF32},
+    DataTypeFacts{DataType::kUint4, "UINT4", 4, ElementType::kU8},
+    DataTypeFacts{DataType::kInt4, "INT4", 4, ElementType::kI8},
+    DataTypeFacts{DataType::kFloat4E2M1, "FLOAT4E2M1", 4, ElementType::kF32},
+    DataTypeFacts{DataType::kFloat8E8M0, "FLOAT8E8M0", 8, ElementType::kF32},
+    DataTypeFacts{DataType::kUint2, "UINT2", 2, ElementType::kU8},
+    DataTypeFacts{DataType::kInt2, "INT2", 2, ElementType::kI8},
 };
 
 const DataTypeFacts* facts_of(DataType type) {
@@ -68,10 +66,16 @@ std::optional<ElementType> element_of(DataType type) {
     return facts ? facts->element : std::nullopt;
 }
 
-DataType data_type_of(ElementType element) {
-    const auto* found = std::ranges::find(kDataTypes, std::optional(element), &DataTypeFacts::element);
-    TESSERA_CHECK(found != kDataTypes.end(), "{}", tessera::name(element));
-    return found->type;
+bool is_integer(DataType type) {
+    const std::optional<ElementType> element = element_of(type);
+    return element && tessera::is_integer(*element);
+}
+
+IntegerRange range(DataType type) {
+    const IntegerRange held = tessera::range(element_of(type).value());
+    if (bits(type) >= 8) return held;
+    return held.low < 0 ? IntegerRange{-(int64_t{1} << (bits(type) - 1)), (int64_t{1} << (bits(type) - 1)) - 1}
+                        : IntegerRange{0, (int64_t{1} << bits(type)) - 1};
 }
 
 }  // namespace tessera::import::onnx

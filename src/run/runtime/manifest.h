@@ -87,6 +87,10 @@ struct Manifest {
     std::vector<DimSymbol> symbols;
     std::vector<Tensor> inputs;
     std::vector<Tensor> outputs;
+    /// Arrays of a call without elements, which the step knows nothing of, and outputs of the step that a call does
+    /// not show.
+    std::vector<Tensor> empty_inputs, empty_outputs;
+    std::vector<std::string> hidden_outputs;
     /// Outputs in which the ranks place their parts, and write nothing else: those of one process can share
     /// the memory of such an output.
     std::vector<std::string> placed_outputs;

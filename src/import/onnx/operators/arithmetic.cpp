@@ -11,11 +11,12 @@ namespace {
 
 using Results = std::vector<Operand>;
 
-void check_broadcast_attribute(const Call& call) {
-    // Before opset 7 `broadcast` and `axis` said how shapes meet; such models are not read.
+/// Both operands, of one type. Before opset 7 `axis` says where the second one stands beside the first.
+std::vector<Operand> operands_of(const Call& call) {
     call.expect(call.inputs() == 2, "expects two inputs");
     call.expect(call.in(0).type == call.in(1).type,
                 fmt::format("has inputs of {} and {}", name(call.in(0).type), name(call.in(1).type)));
+    return beside_each_other(call, call.in(0), call.in(1));
 }
 
 template <size_t N>
@@ -32,34 +33,32 @@ Results unary(const Call& call) {
 
 template <Text kBody>
 Results binary(const Call& call) {
-    check_broadcast_attribute(call);
-    return {elementwise(call, {call.in(0), call.in(1)}, wrapped(kBody.text, call.in(0).type))};
+    return {elementwise(call, operands_of(call), wrapped(kBody.text, call.in(0).type))};
 }
 
 /// Towards zero; by 0 it is 0, which ONNX leaves open.
 Results divide(const Call& call) {
-    check_broadcast_attribute(call);
     if (!is_integer(call.in(0).type)) return binary<"A / B">(call);
-    return {elementwise(call, {call.in(0), call.in(1)},
+    return {elementwise(call, operands_of(call),
                         wrapped("select(B == 0, 0, select((A < 0) == (B < 0), A div B, -(-A div B)))",
                                 call.in(0).type))};
 }
 
 Results modulo(const Call& call) {
-    check_broadcast_attribute(call);
+    const std::vector<Operand> operands = operands_of(call);
     const bool has_sign_of_dividend = call.integer("fmod", 0) != 0;
     const DataType type = call.in(0).type;
     if (has_sign_of_dividend)
-        return {elementwise(call, {call.in(0), call.in(1)},
-                            wrapped("select(A < 0, -(-A mod abs(B)), A mod abs(B))", type))};
+        return {elementwise(call, operands, wrapped("select(A < 0, -(-A mod abs(B)), A mod abs(B))", type))};
     call.expect(is_integer(type), fmt::format("takes the rest of {} without `fmod`", name(type)));
-    return {elementwise(call, {call.in(0), call.in(1)}, wrapped("select(B == 0, 0, A mod B)", type))};
+    return {elementwise(call, operands, wrapped("select(B == 0, 0, A mod B)", type))};
 }
 
 /// The result has the type of the base.
 Results power(const Call& call) {
     const DataType type = call.in(0).type;
-    const Operand &base = call.in(0), &exponent = call.in(1);
+    const std::vector<Operand> operands = beside_each_other(call, call.in(0), call.in(1));
+    const Operand &base = operands[0], &exponent = operands[1];
     if (exponent.known && exponent.elements() == 1 && !is_integer(type)) {
         const double e = numbers_of(exponent).front();
         if (exponent.rank() <= base.rank()) {
@@ -113,11 +112,11 @@ Results bitwise_not(const Call& call) {
 }
 
 Results bit_shift(const Call& call) {
-    check_broadcast_attribute(call);
+    const std::vector<Operand> operands = operands_of(call);
     const std::string direction = call.text("direction", "");
     call.expect(direction == "LEFT" || direction == "RIGHT",
                 fmt::format("shifts to \"{}\", expected LEFT or RIGHT", direction));
-    return {elementwise(call, {call.in(0), call.in(1)},
+    return {elementwise(call, operands,
                         wrapped(direction == "LEFT" ? "shift_left(A, B)" : "shift_right(A, B)", call.in(0).type))};
 }
 

@@ -15,7 +15,7 @@ Results truth_of_two(const Call& call, const char* body) {
     call.expect(call.inputs() == 2, "expects two inputs");
     call.expect(call.in(0).type == call.in(1).type,
                 fmt::format("has inputs of {} and {}", name(call.in(0).type), name(call.in(1).type)));
-    return {elementwise(call, {call.in(0), call.in(1)}, body, DataType::kBool)};
+    return {elementwise(call, beside_each_other(call, call.in(0), call.in(1)), body, DataType::kBool)};
 }
 
 Results conjunction(const Call& call) {
@@ -63,10 +63,16 @@ Results where(const Call& call) {
 
 Results cast_to(const Call& call, DataType to) {
     call.expect(element_of(to).has_value(), fmt::format("casts to {}, which is not supported", name(to)));
-    return {cast(call, call.in(0), to)};
+    return {cast(call, call.in(0), to, call.integer("saturate", 1) != 0)};
 }
 
 Results cast_operator(const Call& call) {
+    // Before opset 6 it is spelled.
+    if (const Attribute* to = call.attribute("to"); to && call.opset() < 6) {
+        for (int32_t type = 1; type <= static_cast<int32_t>(DataType::kBfloat16); ++type)
+            if (name(static_cast<DataType>(type)) == to->text) return cast_to(call, static_cast<DataType>(type));
+        call.refuse(fmt::format("casts to \"{}\"", to->text));
+    }
     return cast_to(call, static_cast<DataType>(call.integer("to", 0)));
 }
 

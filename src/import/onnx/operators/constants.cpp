@@ -12,12 +12,6 @@ namespace {
 
 using Results = std::vector<Operand>;
 
-Operand operand_of(const Call& call, const Tensor& tensor) {
-    call.expect(element_of(tensor.type).has_value(),
-                fmt::format("has a tensor of {}, which is not supported", name(tensor.type)));
-    return {.type = tensor.type, .shape = dims_of(tensor.shape), .known = tensor.contents, .id = {}};
-}
-
 Operand known_int64(const std::vector<int64_t>& shape, const std::vector<int64_t>& integers) {
     const auto copy = std::make_shared<const std::vector<int64_t>>(integers);
     return {.type = DataType::kInt64,
@@ -28,7 +22,7 @@ Operand known_int64(const std::vector<int64_t>& shape, const std::vector<int64_t
 
 Results constant(const Call& call) {
     if (const Attribute* value = call.attribute("value"); value && value->tensor)
-        return {operand_of(call, *value->tensor)};
+        return {operand_of(*value->tensor)};
     if (call.has_attribute("value_float")) return {known_scalar(DataType::kFloat, call.number("value_float", 0))};
     if (call.has_attribute("value_int")) return {known_int64({}, {call.integer("value_int", 0)})};
     if (call.has_attribute("value_floats")) {
@@ -46,19 +40,17 @@ Results constant_of_shape(const Call& call) {
     const std::vector<int64_t> shape = call.known_integers(0);
     Operand value = float_scalar(0);
     if (const Attribute* given = call.attribute("value"); given && given->tensor)
-        value = operand_of(call, *given->tensor);
+        value = operand_of(*given->tensor);
     int64_t count = 1;
     for (const int64_t extent : shape) {
         call.expect(extent >= 0, fmt::format("has the extent {}", extent));
-        count *= extent;
-        call.expect(count <= int64_t{1} << 28, "has too many elements");
+        call.expect(extent <= kMostKnown && (count *= extent) <= kMostKnown, "has too many elements");
     }
     call.expect(value.elements() == 1, "has a value of several elements");
     const size_t bytes = value.known->bytes.size();
     const auto all = std::make_shared<std::vector<std::byte>>();
     for (int64_t i = 0; i < count; ++i)
         all->insert(all->end(), value.known->bytes.begin(), value.known->bytes.begin() + static_cast<std::ptrdiff_t>(bytes));
-    call.expect(bits(value.type) >= 8, fmt::format("has a value of {}, which is not supported", name(value.type)));
     return {Operand{.type = value.type, .shape = dims_of(shape), .known = TensorContents{*all, all}, .id = {}}};
 }
 
@@ -67,6 +59,7 @@ Results eye_like(const Call& call) {
     call.expect(shape.size() == 2, "expects a matrix");
     const auto type = static_cast<DataType>(call.integer("dtype", static_cast<int64_t>(call.in(0).type)));
     call.expect(element_of(type).has_value(), fmt::format("is of {}, which is not supported", name(type)));
+    call.expect(shape[0] * shape[1] <= kMostKnown, "has too many elements");
     const int64_t k = call.integer("k", 0);
     std::vector<double> numbers;
     for (int64_t i = 0; i < shape[0]; ++i)
@@ -81,15 +74,18 @@ Results range_of(const Call& call) {
     if (is_integer(type)) {
         const int64_t begin = call.known_integers(0).at(0), end = call.known_integers(1).at(0),
                       step = call.known_integers(2).at(0);
+        constexpr int64_t kLargest = int64_t{1} << 53;
+        for (const int64_t number : {begin, end, step})
+            call.expect(number >= -kLargest && number <= kLargest, fmt::format("has the number {}", number));
         call.expect(step != 0, "has the step 0");
         count = std::max<int64_t>(0, (end - begin + step + (step > 0 ? -1 : 1)) / step);
-        call.expect(count <= int64_t{1} << 24, "has too many elements");
+        call.expect(count <= kMostKnown, "has too many elements");
         for (int64_t i = 0; i < count; ++i) numbers.push_back(static_cast<double>(begin + i * step));
     } else {
         const double begin = call.known_numbers(0).at(0), end = call.known_numbers(1).at(0),
                      step = call.known_numbers(2).at(0);
         const double wanted = std::ceil((end - begin) / step);
-        call.expect(wanted <= 0x1p24, "has too many elements");
+        call.expect(wanted <= static_cast<double>(kMostKnown), "has too many elements");
         count = std::max<int64_t>(0, static_cast<int64_t>(wanted));
         for (int64_t i = 0; i < count; ++i) numbers.push_back(begin + static_cast<double>(i) * step);
     }

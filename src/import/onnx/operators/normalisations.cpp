@@ -57,6 +57,8 @@ std::vector<size_t> axes_from(size_t first, size_t rank) {
 Results batch_normalization(const Call& call) {
     const Operand& x = call.in(0);
     call.expect(call.integer("training_mode", 0) == 0 && !call.wants(1), "computes means, as in training");
+    call.expect(call.opset() >= 7 || call.integer("is_test", 0) != 0, "computes means, as in training");
+    call.expect(call.integer("spatial", 1) != 0, "has means of each element");
     call.expect(x.rank() >= 2 || call.opset() >= 15, "needs a batch of channels");
     const size_t rank = x.rank(), channels = rank > 1 ? 1 : 0;
     const auto of = [&](size_t i) { return along(call, call.in(i), channels, rank); };

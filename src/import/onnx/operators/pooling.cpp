@@ -47,12 +47,14 @@ Operand pooled(const Call& call, const Operand& x, const Pool& pool, const std::
 }
 
 /// For each window, how many of its elements lie in the input, or also in the padding but not in what ceil_mode adds.
-Operand divisors(const Pool& pool, bool counts_padding, DataType type) {
+Operand divisors(const Call& call, const Pool& pool, bool counts_padding, DataType type) {
     std::vector<double> numbers = {1};
     std::vector<int64_t> shape;
     for (const Windows& w : pool.windows) {
         const int64_t low = counts_padding ? -w.begin : 0, high = w.input + (counts_padding ? w.end : 0);
         std::vector<double> all;
+        call.expect(w.count == 0 || (static_cast<int64_t>(numbers.size()) * w.kernel <= kMostKnown / w.count),
+                    "has too many windows");
         for (const double outer : numbers)
             for (int64_t o = 0; o < w.count; ++o) {
                 int64_t count = 0;
@@ -73,7 +75,7 @@ Results average_pool(const Call& call) {
     const Pool pool = pool_of(call);
     const DataType type = sum_type(x.type);
     const Operand sum = pooled(call, x, pool, "sum(X)", type);
-    return {elementwise(call, {sum, divisors(pool, call.integer("count_include_pad", 0) != 0, type)}, "A / B", x.type)};
+    return {elementwise(call, {sum, divisors(call, pool, call.integer("count_include_pad", 0) != 0, type)}, "A / B", x.type)};
 }
 
 Results lp_pool(const Call& call) {

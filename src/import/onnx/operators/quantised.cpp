@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "import/onnx/convolution.h"
+#include "import/onnx/narrow_float.h"
 #include "import/onnx/operators/families.h"
 #include "import/onnx/primitives.h"
 
@@ -17,6 +18,7 @@ using Results = std::vector<Operand>;
 std::vector<std::string> parameter_place(const Call& call, const Operand& x, const Operand& parameter) {
     const std::vector<std::string> axes = axis_names(x.rank());
     const int64_t block = call.integer("block_size", 0);
+    call.expect(block >= 0 && block <= kMostExtent, fmt::format("has blocks of {}", block));
     if (parameter.rank() == 0) return {};
     if (parameter.rank() == 1 && (block == 0 || x.rank() != 1)) {
         if (parameter.shape[0] == Dim(1)) return {"0"};
@@ -47,9 +49,17 @@ Results quantize_linear(const Call& call) {
     const Operand* zero = call.has(2) ? &call.in(2) : nullptr;
     const auto stated = static_cast<DataType>(call.integer("output_dtype", 0));
     const DataType type = zero ? zero->type : stated == DataType::kUndefined ? DataType::kUint8 : stated;
+    if (const std::optional<NarrowFloat> narrow = narrow_float(type)) {
+        const Operand quotient = with_parameters(call, call.in(0), call.in(1), nullptr, "f32(X / S)", DataType::kFloat);
+        return {cast(call, quotient, type, call.integer("saturate", 1) != 0)};
+    }
     call.expect(is_integer(type), fmt::format("quantises to {}, which is not supported", name(type)));
+    // NaN is stored as 0.
+    const IntegerRange limits = range(type);
     return {with_parameters(call, call.in(0), call.in(1), zero,
-                            zero ? "round(f32(X / S)) + Z" : "round(f32(X / S))", type)};
+                            fmt::format("max({}, min({}, round(f32(X / S)){}))", limits.low, limits.high,
+                                        zero ? " + Z" : ""),
+                            type)};
 }
 
 Results dequantize_linear(const Call& call) {

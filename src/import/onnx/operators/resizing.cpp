@@ -78,6 +78,7 @@ Taps taps_of(const Call& call, const Resizing& r, const Style& style) {
     const auto first = static_cast<int64_t>(std::floor(-reach / squeeze)) + 1;
     Taps taps{.count = 2 - 2 * first, .places = {}, .weights = {}};
     if (!style.smooths) taps.count = is_cubic ? 4 : 2;
+    call.expect(taps.count * r.output <= kMostKnown, "reads too many elements for each one");
     for (int64_t o = 0; o < r.output; ++o) {
         const double x = place_of(call, r, style, o), whole = std::floor(x), rest = x - whole;
         double total = 0;
@@ -130,7 +131,7 @@ Operand resized(const Call& call, Operand x, const std::vector<size_t>& axes, co
     std::vector<Operand> masks;
     for (size_t i = 0; i < axes.size(); ++i) {
         const Resizing& r = how[i];
-        call.expect(r.output >= 0 && r.output < (1 << 28), fmt::format("makes {} elements", r.output));
+        call.expect(r.output >= 0 && r.output <= kMostKnown, fmt::format("makes {} elements", r.output));
         call.expect(r.input > 0 || r.output == 0, "resizes an axis without elements");
         const bool stays = r.input == r.output && r.scale == 1 && !may_leave;
         if (!stays) x = resized_along(call, x, axes[i], r, style);

@@ -58,7 +58,9 @@ Results top_k(const Call& call) {
 
 Results one_hot(const Call& call) {
     const Operand &indices = call.in(0), &values = call.in(2);
-    const int64_t depth = static_cast<int64_t>(call.known_numbers(1).at(0));
+    const double stated = call.known_numbers(1).at(0);
+    call.expect(stated >= 1 && stated < 0x1p31, fmt::format("has the depth {}", stated));
+    const auto depth = static_cast<int64_t>(stated);
     call.expect(depth > 0 && values.rank() == 1, "needs a positive depth and two values");
     const size_t axis = call.axis(call.integer("axis", -1), indices.rank() + 1);
     std::vector<Dim> shape = indices.shape;

@@ -232,6 +232,7 @@ std::vector<int64_t> padded_places(const Call& call, const std::string& mode, in
     const int64_t left = extent - begin - std::max<int64_t>(0, -after);
     call.expect(left >= 0, "takes away more elements than there are");
     std::vector<int64_t> places;
+    call.expect(left + std::abs(before) + std::abs(after) <= kMostKnown, "has too many elements");
     for (int64_t i = -std::max<int64_t>(before, 0); i < left + std::max<int64_t>(after, 0); ++i) {
         int64_t at = i;
         if (i < 0 || i >= left) {
@@ -253,7 +254,8 @@ std::vector<int64_t> padded_places(const Call& call, const std::string& mode, in
 Results pad(const Call& call) {
     Operand x = call.in(0);
     const bool has_inputs = call.opset() >= 11;
-    const std::vector<int64_t> pads = has_inputs ? call.known_integers(1) : call.integers("pads");
+    const std::vector<int64_t> pads = has_inputs ? call.known_integers(1)
+                                                 : call.integers(call.opset() < 2 ? "paddings" : "pads");
     const std::string mode = call.text("mode", "constant");
     call.expect(mode == "constant" || mode == "edge" || mode == "reflect" || mode == "wrap",
                 fmt::format("has the mode \"{}\", expected constant, edge, reflect or wrap", mode));
@@ -313,7 +315,7 @@ Results center_crop_pad(const Call& call) {
     for (size_t i = 0; i < axes.size(); ++i) {
         const size_t axis = call.axis(axes[i], x.rank());
         const int64_t target = wanted[i], extent = extents[axis];
-        call.expect(target >= 0 && target < (1 << 28), fmt::format("has the extent {}", target));
+        call.expect(target >= 0 && target <= kMostKnown, fmt::format("has the extent {}", target));
         const int64_t missing = target - extent;
         const int64_t begin = missing > 0 ? -(missing / 2) : -missing / 2;
         if (missing == 0) continue;
