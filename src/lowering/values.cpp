@@ -162,6 +162,9 @@ movement::ValuePtr to_value(const ExprPtr& expr, const ValueScope& scope) {
     }
     if (const auto* to = std::get_if<Cast>(&expr->node)) {
         movement::ValuePtr argument = to_value(to->argument, scope);
+        // Numbers of 64 bits are no f32 yet.
+        if (definition.is_wide() && to->to == ElementType::kF32)
+            return movement::make_value({movement::RoundValue{to->to, std::move(argument)}});
         if (!is_integer(to->to) || movement::number_kind(*argument) != movement::NumberKind::kInteger)
             return movement::rounded_value(to->to, std::move(argument));
         const IntegerRange limits = range(to->to);

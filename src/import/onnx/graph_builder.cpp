@@ -25,6 +25,11 @@ std::string as_name(const std::string& text) {
     return name;
 }
 
+/// Such results are what the model says, not a choice of the compiler.
+bool is_half(ElementType type) {
+    return type == ElementType::kF16 || type == ElementType::kBF16;
+}
+
 /// The contents in float64. @throws Error for integers of 64 bits that it does not hold
 TensorData data_of(const Operand& operand) {
     TensorData data{.shape = evaluate(stored_shape(operand.shape), {}), .values = numbers_of(operand)};
@@ -147,7 +152,8 @@ Operand GraphBuilder::add_node(const OperatorText& text) {
                              .kind = ValueKind::kIntermediate,
                              .type = {.element = result.element(),
                                       .shape = stored_shape(result.shape),
-                                      .accumulator = definition->accumulator},
+                                      .accumulator = definition->accumulator,
+                                      .rounding = is_half(result.element()) ? Rounding::kWeights : Rounding::kExact},
                              .sources = {}});
     origins_[node.name] = origin_;
     graph_.blocks.front().nodes.push_back(std::move(node));
@@ -170,12 +176,12 @@ Operand GraphBuilder::with_shape(const Operand& operand, std::vector<Dim> shape)
     std::vector<std::string> written, position;
     int64_t stride = 1;
     for (size_t axis = to.size(); axis > 0; --axis) {
-        position.push_back(stride == 1 ? fmt::format("i{}", axis - 1) : fmt::format("i{} * {}", axis - 1, stride));
+        position.push_back(stride == 1 ? fmt::format("x{}", axis - 1) : fmt::format("x{} * {}", axis - 1, stride));
         stride *= to[axis - 1];
     }
     for (size_t axis = 0; axis < to.size(); ++axis) {
-        text.over(fmt::format("i{}", axis), Dim(to[axis]));
-        written.push_back(fmt::format("i{}", axis));
+        text.over(fmt::format("x{}", axis), Dim(to[axis]));
+        written.push_back(fmt::format("x{}", axis));
     }
     std::string flat;
     for (const std::string& term : position) flat += (flat.empty() ? "" : " + ") + term;

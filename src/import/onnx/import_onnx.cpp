@@ -255,13 +255,29 @@ private:
         return found->import(call);
     }
 
-    /// The branch that a known condition chooses.
+    /// The branch that the condition chooses.
     std::vector<Operand> chosen(const Call& call, const Scope& scope, const std::string& name) {
         const Operand& condition = call.in(0);
-        if (!condition.known)
-            call.refuse("has a condition that is not known when the model is compiled");
-        const bool holds = numbers_of(condition).at(0) != 0;
-        const Attribute* branch = call.attribute(holds ? "then_branch" : "else_branch");
+        call.expect(condition.is_static() && condition.elements() == 1, "has a condition of several elements");
+        if (condition.known)
+            return branch_of(call, numbers_of(condition).at(0) != 0 ? "then_branch" : "else_branch", scope, name);
+        // Both are computed, and the condition chooses among their results.
+        const std::vector<Operand> yes = branch_of(call, "then_branch", scope, name),
+                                   no = branch_of(call, "else_branch", scope, name);
+        call.expect(yes.size() == no.size(), "has branches of different numbers of results");
+        std::vector<Operand> results;
+        for (size_t i = 0; i < yes.size(); ++i) {
+            if (yes[i].shape != no[i].shape || yes[i].type != no[i].type)
+                call.refuse("has a condition that is not known when the model is compiled, and branches whose results "
+                            "have different shapes or types");
+            results.push_back(elementwise(call, {builder_->with_shape(condition, {}), yes[i], no[i]},
+                                          "select(A != 0, B, C)", yes[i].type));
+        }
+        return results;
+    }
+
+    std::vector<Operand> branch_of(const Call& call, const char* which, const Scope& scope, const std::string& name) {
+        const Attribute* branch = call.attribute(which);
         if (!branch || !branch->graph) call.refuse("lacks a branch");
         Scope inner(&scope);
         const GraphText& body = *branch->graph;

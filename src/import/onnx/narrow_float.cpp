@@ -75,7 +75,8 @@ std::string rounded_text(const NarrowFloat& type, const std::string& x, bool sat
     const std::string too_large = saturates || !type.has_nan ? fmt::format("{} * {}", sign, largest)
                                   : type.has_infinity        ? fmt::format("{} * inf", sign)
                                                              : "inf - inf";
-    std::string text = fmt::format("select({0} != {0}, {0}, select({1}, {2}, {3}))", x, beyond, too_large, rounded);
+    std::string text = fmt::format("select({0} != {0}, {4}, select({1}, {2}, {3}))", x, beyond, too_large, rounded,
+                                   type.has_nan ? x : largest);
     if (type.has_one_zero) text = fmt::format("({} + 0.0)", text);
     return text;
 }

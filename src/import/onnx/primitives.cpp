@@ -37,7 +37,7 @@ bool is_one(const Dim& dim) {
 }  // namespace
 
 std::string axis_name(size_t axis) {
-    return fmt::format("i{}", axis);
+    return fmt::format("x{}", axis);
 }
 
 std::vector<std::string> axis_names(size_t rank) {

@@ -10,7 +10,7 @@ namespace tessera::import::onnx {
 
 /// An operator of the node that is yet to be written.
 OperatorText operator_text(const Call& call);
-/// "i0", "i1", ...
+/// "x0", "x1", ...
 std::string axis_name(size_t axis);
 std::vector<std::string> axis_names(size_t rank);
 /// The shape that all operands broadcast to. @throws Error for shapes that do not

@@ -34,7 +34,7 @@ Operand masked(const Call& call, const Operand& scores, const Operand& mask, int
         std::vector<int64_t> table;
         for (int64_t j = 0; j < keys; ++j) table.push_back(j < columns ? j : -1);
         full = pick(call, mask, mask.rank() - 1, table);
-        holds = fmt::format("i3 < {}{}", columns, is_truth ? " and B != 0" : "");
+        holds = fmt::format("x3 < {}{}", columns, is_truth ? " and B != 0" : "");
     }
     if (holds.empty()) return elementwise(call, {scores, full}, "A + B");
     return elementwise(call, {scores, full}, fmt::format("select({}, A{}, -inf)", holds, is_truth ? "" : " + B"));
@@ -76,10 +76,10 @@ Results attention_operator(const Call& call) {
     if (mode == 1) shown = scores;
     if (call.has(3)) scores = masked(call, scores, call.in(3), of_k[2]);
     if (call.integer("is_causal", 0) != 0)
-        scores = elementwise(call, {scores}, fmt::format("select(i3 > i2 + {}, -inf, A)", past));
+        scores = elementwise(call, {scores}, fmt::format("select(x3 > x2 + {}, -inf, A)", past));
     if (call.has(6)) {
         const Operand valid = call.build.with_shape(call.in(6), {call.in(6).shape.at(0), Dim(1), Dim(1), Dim(1)});
-        scores = elementwise(call, {scores, valid}, "select(i3 < B, A, -inf)");
+        scores = elementwise(call, {scores, valid}, "select(x3 < B, A, -inf)");
     }
     if (mode == 2) shown = scores;
     const auto precision = static_cast<DataType>(call.integer("softmax_precision", static_cast<int64_t>(type)));

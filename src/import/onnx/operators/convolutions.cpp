@@ -122,7 +122,7 @@ Operand convolution(const Call& call, const Operand& x, const Operand& w, DataTy
     OperatorText text = operator_text(call);
     text.over("n", Dim(of_x[0]));
     if (group > 1) text.over("g", Dim(group));
-    text.over("m", Dim(results));
+    if (group == 1 || results > 1) text.over("m", Dim(results));
     std::vector<Dim> shape = {Dim(of_x[0]), Dim(of_w[0])};
     std::vector<std::string> read = {"n", group == 1 ? "c" : channels == 1 ? "g" : fmt::format("g * {} + c", channels)},
                              of_weight = {group == 1 ? "m" : results == 1 ? "g" : fmt::format("g * {} + m", results), "c"},

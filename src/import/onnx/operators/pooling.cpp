@@ -118,7 +118,7 @@ Results max_pool(const Call& call) {
     const Operand first = pooled(call, x, pool, fmt::format("min(select(X == M{}, {}, {}))", inside, position, stride),
                                  DataType::kInt64, &results.front());
     // The position in the whole input: image and channel come first.
-    results.push_back(elementwise(call, {first}, fmt::format("A + (i0 * {} + i1) * {}", pool.extents[1], stride)));
+    results.push_back(elementwise(call, {first}, fmt::format("A + (x0 * {} + x1) * {}", pool.extents[1], stride)));
     return results;
 }
 
