@@ -128,10 +128,13 @@ struct ExtentBounds {
     int64_t high = 1;
 };
 
-/// Compiles an ONNX model (.onnx, docs/onnx.md) into an artefact that `tessera run` calls with arrays. `dims`: for
-/// each symbolic extent a number or bounds. Settings as for a program.
+/// Compiles an ONNX model (.onnx, docs/onnx.md) into an artefact that `tessera run` calls with arrays.
+/// `dims`: for each symbolic extent a number or bounds. `constants`: inputs that are known now, such as one
+/// that chooses a branch, each a number or the path of a NumPy file. Settings as for a program.
 /// @throws Error as compile_program does, naming everything that is not supported, by node and operator.
-CompileReport compile_onnx(const std::filesystem::path& model, const std::map<std::string, ExtentBounds>& dims,
+CompileReport compile_onnx(const std::filesystem::path& model,
+                           const std::map<std::string, ExtentBounds>& dims,
+                           const std::map<std::string, std::string>& constants,
                            const std::filesystem::path& out, const CompileSettings& settings);
 
 /// Makes an artefact fit another machine, without the model that it came from. The artefact keeps its policy,

@@ -53,9 +53,10 @@ private:
         return fmt::format("(({})({}))", wide_type(arithmetic_), forms_.index(integer.value));
     }
     std::string text(const movement::Load& load) const {
-        const std::string element = is_encoded(load.from.element)
-                                        ? forms_.load(load.from)
-                                        : fmt::format("{}[{}]", load.from.buffer, forms_.index(load.from.offset));
+        const std::string element =
+            is_encoded(load.from.element)
+                ? forms_.load(load.from)
+                : fmt::format("{}[{}]", load.from.buffer, forms_.index(load.from.offset));
         std::string value = fmt::format("({})({})", wide_type(arithmetic_), element);
         if (is_integer() && !tessera::is_integer(load.from.element))
             value = fmt::format("tessera_f64_integer({}, INT64_MIN, INT64_MAX)", element);
@@ -86,8 +87,8 @@ private:
         return fmt::format("(double)({})", to == ElementType::kF32 ? single : forms_.rounded(to, single));
     }
     std::string text(const movement::ApplyValue& call) const {
-        if (is_comparison(call.function) || call.function == Function::kAnd || call.function == Function::kOr ||
-            call.function == Function::kNot)
+        if (is_comparison(call.function) || call.function == Function::kAnd ||
+            call.function == Function::kOr || call.function == Function::kNot)
             return fmt::format("(({})({} ? 1 : 0))", wide_type(arithmetic_), condition({call}));
         if (call.function == Function::kSelect)
             return fmt::format("({} ? {} : {})", condition(*call.arguments[0]), number(*call.arguments[1]),
@@ -161,10 +162,11 @@ std::string wide_store(const movement::Address& to, const std::string& number, E
         return forms.store(to, fmt::format("(float)({})", number));
     std::string stored = number;
     if (is_integer(type) && type != arithmetic)
-        stored = fmt::format("{}({}, {}, {})",
-                             arithmetic == ElementType::kI64 ? "tessera_i64_saturated" : "tessera_f64_integer",
-                             number, wide_literal(static_cast<double>(range(type).low), ElementType::kI64),
-                             wide_literal(static_cast<double>(range(type).high), ElementType::kI64));
+        stored =
+            fmt::format("{}({}, {}, {})",
+                        arithmetic == ElementType::kI64 ? "tessera_i64_saturated" : "tessera_f64_integer",
+                        number, wide_literal(static_cast<double>(range(type).low), ElementType::kI64),
+                        wide_literal(static_cast<double>(range(type).high), ElementType::kI64));
     return fmt::format("{}[{}] = {};", to.buffer, forms.index(to.offset), stored);
 }
 
@@ -172,8 +174,8 @@ std::string wide_fold(const movement::Accumulate& fold, ElementType arithmetic, 
     const WideText text(arithmetic, forms);
     const std::string guard =
         fold.condition ? fmt::format("if ({}) ", text.condition(*fold.condition)) : std::string();
-    return fmt::format("{0}{1} = {2}({1}, {3});", guard, identifier(fold.name), text.function(name(fold.monoid)),
-                       text.number(*fold.value));
+    return fmt::format("{0}{1} = {2}({1}, {3});", guard, identifier(fold.name),
+                       text.function(name(fold.monoid)), text.number(*fold.value));
 }
 
 }  // namespace tessera::backend

@@ -5,15 +5,15 @@
 
 #include "lowering/movement/program.h"
 
-/// Kernels that compute in numbers of 64 bits (movement::Kernel::arithmetic), a number at a time. Their text is C as
-/// well as C++ and calls the functions of include/tessera/wide.h.
+/// Kernels that compute in numbers of 64 bits (movement::Kernel::arithmetic), a number at a time. Their text
+/// is C as well as C++ and calls the functions of include/tessera/wide.h.
 namespace tessera::backend {
 
 /// What the languages call differently.
 struct WideForms {
     std::string (*index)(const movement::Index& index);
-    /// An element of F16, BF16 or less than a byte as a float, and the statement that stores a float in F16 or
-    /// BF16.
+    /// An element of F16, BF16 or less than a byte as a float, and the statement that stores a float in F16
+    /// or BF16.
     std::string (*load)(const movement::Address& from);
     std::string (*store)(const movement::Address& to, const std::string& number);
     /// A float rounded to F16 or BF16.

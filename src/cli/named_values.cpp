@@ -46,8 +46,9 @@ std::optional<ExtentBounds> bounds_of(const std::string& text) {
         const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
         return error == std::errc() && end == digits.data() + digits.size() ? value : -1;
     };
-    const ExtentBounds bounds{number(std::string_view(text).substr(0, dots)),
-                              number(dots == std::string::npos ? text : std::string_view(text).substr(dots + 2))};
+    const ExtentBounds bounds{
+        number(std::string_view(text).substr(0, dots)),
+        number(dots == std::string::npos ? text : std::string_view(text).substr(dots + 2))};
     return bounds.low >= 0 && bounds.low <= bounds.high ? std::optional(bounds) : std::nullopt;
 }
 
@@ -68,7 +69,8 @@ CLI::Option* add_named_bounds(CLI::App& app, const std::string& option, std::vec
     return add_named(app, option, values, help, "NAME=N or NAME=LOW..HIGH",
                      CLI::Validator(
                          [](const std::string& text) {
-                             return bounds_of(text) ? std::string() : "expected N or LOW..HIGH, not '" + text + "'";
+                             return bounds_of(text) ? std::string()
+                                                    : "expected N or LOW..HIGH, not '" + text + "'";
                          },
                          ""));
 }

@@ -64,16 +64,17 @@ void expect_known_indices(const Graph& graph, const Block& block, const Node& no
         const int number = static_cast<int>(&tensor - definition->tensors.data());
         if ((!is_given || (block.repeat > 1 && block.carried_in == id)) &&
             !stays_inside(graph, *definition, number, where))
-            throw Error(where, node.name,
-                        fmt::format("takes {}, which changes while the program runs, for its index `{}`",
-                                    value.name, tensor.name),
-                        "an index is an input or a constant, which are checked before a call, or a rest, such as "
-                        "`I mod 8`, that leads nowhere else");
+            throw Error(
+                where, node.name,
+                fmt::format("takes {}, which changes while the program runs, for its index `{}`", value.name,
+                            tensor.name),
+                "an index is an input or a constant, which are checked before a call, or a rest, such as "
+                "`I mod 8`, that leads nowhere else");
         const ElementType type = value.type.element;
         if (bits(type) < 8 || type == ElementType::kU64)
             throw Error(where, node.name,
-                        fmt::format("takes {} of {} for its index `{}`, expected an integer of 8 to 64 bits", value.name,
-                                    name(value.type.element), tensor.name),
+                        fmt::format("takes {} of {} for its index `{}`, expected an integer of 8 to 64 bits",
+                                    value.name, name(value.type.element), tensor.name),
                         "cast it to i64");
     }
 }

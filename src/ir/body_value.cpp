@@ -33,8 +33,8 @@ template <typename Operation>
 double of_bits(double a, double b, Operation&& operation) {
     const auto is_whole = [](double x) { return std::fabs(x) < 0x1p63 && std::trunc(x) == x; };
     if (!is_whole(a) || !is_whole(b)) return NAN;
-    const uint64_t bits =
-        operation(static_cast<uint64_t>(static_cast<int64_t>(a)), static_cast<uint64_t>(static_cast<int64_t>(b)));
+    const uint64_t bits = operation(static_cast<uint64_t>(static_cast<int64_t>(a)),
+                                    static_cast<uint64_t>(static_cast<int64_t>(b)));
     return static_cast<double>(static_cast<int64_t>(bits));
 }
 

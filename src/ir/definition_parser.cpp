@@ -302,8 +302,8 @@ private:
 
     static ElementType accumulator_type(KeywordLine& line) {
         const std::optional<ElementType> type = element_type_of(line.tokens.peek().text);
-        if (!type || (*type != ElementType::kF32 && *type != ElementType::kF64 && *type != ElementType::kI32 &&
-                      *type != ElementType::kI64))
+        if (!type || (*type != ElementType::kF32 && *type != ElementType::kF64 &&
+                      *type != ElementType::kI32 && *type != ElementType::kI64))
             line.tokens.fail_expecting("the accumulator type f32, f64, i32 or i64");
         line.tokens.next();
         line.tokens.expect_end("the accumulator type");

@@ -10,11 +10,11 @@ namespace tessera {
 namespace {
 
 constexpr std::array<std::string_view, kFunctions> kFunctionNames = {
-    "+",       "-",     "*",      "/",       "div",     "mod",        "-",           "min",  "max",  "abs",
-    "round",   "pow",   "bitand", "bitor",   "bitxor",  "bitnot",     "shift_left",  "shift_right",
-    "exp",     "log",   "sqrt",   "rsqrt",   "tanh",    "erf",        "sin",         "cos",  "tan",  "asin",
-    "acos",    "atan",  "sinh",   "cosh",    "asinh",   "acosh",      "atanh",       "sigmoid",
-    "<",       "<=",    ">",      ">=",      "==",      "!=",         "and",         "or",   "not",  "select"};
+    "+",     "-",     "*",      "/",     "div",    "mod",     "-",          "min",         "max",  "abs",
+    "round", "pow",   "bitand", "bitor", "bitxor", "bitnot",  "shift_left", "shift_right", "exp",  "log",
+    "sqrt",  "rsqrt", "tanh",   "erf",   "sin",    "cos",     "tan",        "asin",        "acos", "atan",
+    "sinh",  "cosh",  "asinh",  "acosh", "atanh",  "sigmoid", "<",          "<=",          ">",    ">=",
+    "==",    "!=",    "and",    "or",    "not",    "select"};
 
 ExprPtr make(auto node) {
     return std::make_shared<const Expr>(Expr{std::move(node)});

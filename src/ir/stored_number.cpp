@@ -53,9 +53,9 @@ void set_stored_number(std::span<std::byte> bytes, ElementType type, size_t inde
             const auto nearest = static_cast<float>(round_to(type, number));
             // The bits of another NaN could all be in the half that is dropped.
             constexpr uint16_t kQuietNaN = 0x7FC0;
-            return put(bytes, index, std::isnan(number)
-                                         ? kQuietNaN
-                                         : static_cast<uint16_t>(std::bit_cast<uint32_t>(nearest) >> 16));
+            return put(bytes, index,
+                       std::isnan(number) ? kQuietNaN
+                                          : static_cast<uint16_t>(std::bit_cast<uint32_t>(nearest) >> 16));
         }
         default:
             break;

@@ -13,8 +13,8 @@ namespace tessera {
 /// @pre the bytes hold the element
 double stored_number(std::span<const std::byte> bytes, ElementType type, size_t index);
 
-/// Its inverse: the number as the type holds it, 0 for NaN in integers. @pre the bytes hold the element; other
-/// elements of its byte stay
+/// Its inverse: the number as the type holds it, 0 for NaN in integers. @pre the bytes hold the element;
+/// other elements of its byte stay
 void set_stored_number(std::span<std::byte> bytes, ElementType type, size_t index, double number);
 
 }  // namespace tessera

@@ -24,11 +24,11 @@ enum class NestRule : uint8_t {
     kFoldsOnce,       ///< inside a loop over the reduction
     kReadBehindFold,  ///< a post-expression, behind the loops over the reduction, reads no tile made in them
     kSeenInside,      ///< results of an inner nest's operators before its root are read inside of it
-    kKeepsOrder,      ///< a lone operator is a kernel of its own, a recurrence without loops over what it folds
+    kKeepsOrder,  ///< a lone operator is a kernel of its own, a recurrence without loops over what it folds
 };
 
-/// True for an operator that shares its kernel with no other: a recurrence, and one that computes in numbers of
-/// 64 bits, which no tile holds.
+/// True for an operator that shares its kernel with no other: a recurrence, and one that computes in numbers
+/// of 64 bits, which no tile holds.
 inline bool is_lone(const Definition& definition) {
     return definition.is_recurrence() || definition.is_wide();
 }

@@ -50,7 +50,8 @@ private:
     uint64_t take_fixed(size_t size);
     std::string_view take(uint64_t size);
     void expect(WireType type, std::string_view name) const;
-    /// The bytes of a packed list, and a reader at its first byte. @throws Error if they are no whole elements
+    /// The bytes of a packed list, and a reader at its first byte. @throws Error if they are no whole
+    /// elements
     ProtobufReader packed(std::string_view name, size_t element) const;
 
     std::string_view rest_;
@@ -73,8 +74,10 @@ template <typename Number, typename Add>
 void ProtobufReader::fixed(std::string_view name, Add&& add) const {
     static_assert(sizeof(Number) == 4 || sizeof(Number) == 8);
     const auto number = [](uint64_t bits) {
-        if constexpr (sizeof(Number) == 4) return std::bit_cast<Number>(static_cast<uint32_t>(bits));
-        else return std::bit_cast<Number>(bits);
+        if constexpr (sizeof(Number) == 4)
+            return std::bit_cast<Number>(static_cast<uint32_t>(bits));
+        else
+            return std::bit_cast<Number>(bits);
     };
     if (type_ == (sizeof(Number) == 4 ? WireType::kFixed32 : WireType::kFixed64)) return add(number(number_));
     for (ProtobufReader list = packed(name, sizeof(Number)); !list.rest_.empty();)

@@ -15,11 +15,13 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 std::vector<std::string> tessera::fuzz::seeds() {
     using test::OnnxBuilder;
     using test::OnnxNode;
-    const auto branch = OnnxBuilder().output("r", test::kOnnxFloat, {2}).node(OnnxNode("Neg", {"x"}, {"r"})).graph();
+    const auto branch =
+        OnnxBuilder().output("r", test::kOnnxFloat, {2}).node(OnnxNode("Neg", {"x"}, {"r"})).graph();
     return {OnnxBuilder()
                 .input("x", test::kOnnxFloat, {1, 4, 6, 5})
                 .output("y", test::kOnnxFloat, {1, 2, 3, 5})
-                .initializer(test::onnx_tensor<float>("w", test::kOnnxFloat, {2, 2, 2, 1}, std::vector<float>(8, 0.5F)))
+                .initializer(test::onnx_tensor<float>("w", test::kOnnxFloat, {2, 2, 2, 1},
+                                                      std::vector<float>(8, 0.5F)))
                 .node(OnnxNode("Conv", {"x", "w"}, {"c"}).integer("group", 2).integers("strides", {2, 1}))
                 .node(OnnxNode("MaxPool", {"c"}, {"y"}).integers("kernel_shape", {1, 1}))
                 .bytes(),

@@ -273,8 +273,7 @@ Code emit(const std::string& model, const std::vector<movement::Program>& progra
     std::string head = comment((model.empty() ? "" : model + ": ") +
                                "a function for each kernel of the plan, and one that calls them for each "
                                "specialisation.");
-    head +=
-        "#include \"tessera/ntt/group.h\"\n#include \"tessera/ntt/ntt.h\"\n#include \"tessera/step.h\"\n";
+    head += "#include \"tessera/ntt/group.h\"\n#include \"tessera/ntt/ntt.h\"\n#include \"tessera/step.h\"\n";
     if (is_wide(programs)) head += "#include \"tessera/wide.h\"\n";
     head +=
         "\n"

@@ -16,15 +16,18 @@ const movement::Load* lanes_in_memory(const movement::ComputedFactor& factor, in
 
 constexpr WideForms kWideForms{
     .index = [](const movement::Index& index) { return text_of(index); },
-    .load = [](const movement::Address& from) {
-        return fmt::format("ntt::element({}, {})", from.buffer, text_of(from.offset));
-    },
-    .store = [](const movement::Address& to, const std::string& number) {
-        return fmt::format("ntt::set_element({}, {}, {});", to.buffer, text_of(to.offset), number);
-    },
-    .rounded = [](ElementType to, const std::string& number) {
-        return fmt::format("ntt::rounded<ntt::{}>({})", name(to), number);
-    }};
+    .load =
+        [](const movement::Address& from) {
+            return fmt::format("ntt::element({}, {})", from.buffer, text_of(from.offset));
+        },
+    .store =
+        [](const movement::Address& to, const std::string& number) {
+            return fmt::format("ntt::set_element({}, {}, {});", to.buffer, text_of(to.offset), number);
+        },
+    .rounded =
+        [](ElementType to, const std::string& number) {
+            return fmt::format("ntt::rounded<ntt::{}>({})", name(to), number);
+        }};
 
 }  // namespace
 
@@ -98,8 +101,8 @@ void KernelText::emit(const movement::If& branch) {
 
 void KernelText::emit(const movement::Store& store) {
     if (is_wide())
-        return line(wide_store(store.to, wide_text(*store.value, arithmetic_, kWideForms), arithmetic_,
-                               kWideForms));
+        return line(
+            wide_store(store.to, wide_text(*store.value, arithmetic_, kWideForms), arithmetic_, kWideForms));
     const bool has_lanes = context_.lanes > 1 && store.lane_stride != 0;
     // Integers are stored as they are, not by way of floats.
     const bool is_exact =
@@ -233,9 +236,9 @@ void KernelText::emit(const movement::Fill& fill) {
     if (is_wide()) {
         movement::Address to = fill.to;
         to.offset = to.offset + movement::Index::variable({"at", {0, fill.count.bounds().high}});
-        return line(fmt::format("for (int64_t at = 0; at < {}; ++at) {}", text_of(fill.count),
-                                wide_store(to, wide_literal(fill.value, arithmetic_), arithmetic_,
-                                           kWideForms)));
+        return line(
+            fmt::format("for (int64_t at = 0; at < {}; ++at) {}", text_of(fill.count),
+                        wide_store(to, wide_literal(fill.value, arithmetic_), arithmetic_, kWideForms)));
     }
     const std::string at =
         text_of(fill.to.offset + movement::Index::variable({"at", {0, fill.count.bounds().high}}));

@@ -26,15 +26,16 @@ std::string store_text(const movement::Address& to, const std::string& at, const
 
 constexpr WideForms kWideForms{
     .index = [](const movement::Index& index) { return text_of(index); },
-    .load = [](const movement::Address& from) {
-        return load_text({.from = from, .lane_stride = 0, .guards = {}, .outside = 0}, {});
-    },
-    .store = [](const movement::Address& to, const std::string& number) {
-        return store_text(to, text_of(to.offset), number);
-    },
-    .rounded = [](ElementType to, const std::string& number) {
-        return fmt::format("tessera_{0}(tessera_to_{0}({1}))", name(to), number);
-    }};
+    .load =
+        [](const movement::Address& from) {
+            return load_text({.from = from, .lane_stride = 0, .guards = {}, .outside = 0}, {});
+        },
+    .store = [](const movement::Address& to,
+                const std::string& number) { return store_text(to, text_of(to.offset), number); },
+    .rounded =
+        [](ElementType to, const std::string& number) {
+            return fmt::format("tessera_{0}(tessera_to_{0}({1}))", name(to), number);
+        }};
 
 class KernelText {
 public:
@@ -170,9 +171,10 @@ private:
     void emit(const movement::Fill& fill) {
         const movement::Index at = movement::Index::variable({"at", {0, fill.count.bounds().high}});
         line(fmt::format("for (int64_t at = 0; at < {}; ++at) {}", text_of(fill.count),
-                         is_wide() ? wide_store({fill.to.buffer, fill.to.offset + at, fill.to.element},
-                                                wide_literal(fill.value, arithmetic_), arithmetic_, kWideForms)
-                                   : store_text(fill.to, text_of(fill.to.offset + at), literal(fill.value))));
+                         is_wide()
+                             ? wide_store({fill.to.buffer, fill.to.offset + at, fill.to.element},
+                                          wide_literal(fill.value, arithmetic_), arithmetic_, kWideForms)
+                             : store_text(fill.to, text_of(fill.to.offset + at), literal(fill.value))));
     }
 
     bool is_wide() const { return arithmetic_ != ElementType::kF32; }

@@ -115,10 +115,12 @@ CompileReport compile_program(const std::filesystem::path& program,
     return compiler::compile_program(program, constants, out, options_of(settings));
 }
 
-CompileReport compile_onnx(const std::filesystem::path& model, const std::map<std::string, ExtentBounds>& dims,
+CompileReport compile_onnx(const std::filesystem::path& model,
+                           const std::map<std::string, ExtentBounds>& dims,
+                           const std::map<std::string, std::string>& constants,
                            const std::filesystem::path& out, const CompileSettings& settings) {
     expect_of_programs(model, settings);
-    return compiler::compile_onnx(model, dims, out, options_of(settings));
+    return compiler::compile_onnx(model, dims, constants, out, options_of(settings));
 }
 
 CompileReport retarget(const std::filesystem::path& artefact, const std::filesystem::path& out,

@@ -184,7 +184,8 @@ std::vector<ResultArray> ProgramCall::results() const {
     std::vector<ResultArray> all;
     for (size_t o = 0; o < manifest.outputs.size(); ++o) {
         const Manifest::Tensor& output = manifest.outputs[o];
-        if (std::ranges::find(manifest.hidden_outputs, output.name) != manifest.hidden_outputs.end()) continue;
+        if (std::ranges::find(manifest.hidden_outputs, output.name) != manifest.hidden_outputs.end())
+            continue;
         const std::span<const std::byte> bytes = outputs_[o].bytes();
         all.push_back({output.array_name(),
                        output.element,

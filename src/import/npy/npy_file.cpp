@@ -92,8 +92,7 @@ NpyFile NpyFile::open(const std::filesystem::path& path) {
                     "save the array after `.astype(array.dtype.newbyteorder('<'))`");
     const NpyType* type = find_type(header.type);
     if (type == nullptr)
-        throw Error(where, "",
-                    fmt::format("has elements `{}`, expected {}", header.type, type_list()),
+        throw Error(where, "", fmt::format("has elements `{}`, expected {}", header.type, type_list()),
                     "save the array after `.astype(numpy.float32)`, or another of these types");
     if (header.is_fortran)
         throw Error(where, "", "has its elements in the order of Fortran",

@@ -52,9 +52,10 @@ std::vector<double> Call::numbers(const std::string& name) const {
 std::vector<int64_t> Call::known_integers(size_t input) const {
     const Operand& operand = in(input);
     if (!operand.known)
-        refuse(fmt::format("has an input {}, `{}`, that is not known when the model is compiled", input,
-                           node_.inputs[input]),
-               "it decides a shape, an axis or a place: make it an initializer, or let it follow from shapes");
+        refuse(
+            fmt::format("has an input {}, `{}`, that is not known when the model is compiled", input,
+                        node_.inputs[input]),
+            "it decides a shape, an axis or a place: make it an initializer, or let it follow from shapes");
     return integers_of(operand);
 }
 

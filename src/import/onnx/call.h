@@ -30,7 +30,9 @@ public:
     /// All of them. @throws Error where one is left out
     std::vector<Operand> all() const;
     size_t outputs() const { return node_.outputs.size(); }
-    bool wants(size_t output) const { return output < node_.outputs.size() && !node_.outputs[output].empty(); }
+    bool wants(size_t output) const {
+        return output < node_.outputs.size() && !node_.outputs[output].empty();
+    }
 
     bool has_attribute(const std::string& name) const { return node_.attributes.contains(name); }
     int64_t integer(const std::string& name, int64_t otherwise) const;

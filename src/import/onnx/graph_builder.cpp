@@ -67,7 +67,8 @@ GraphBuilder::GraphBuilder(std::string name, std::vector<DimSymbol> symbols) {
     graph_.name = std::move(name);
     graph_.symbols = std::move(symbols);
     for (const DimSymbol& symbol : graph_.symbols) ++taken_[symbol.name];
-    graph_.blocks.push_back({.name = "main", .repeat = 1, .carried_in = {}, .carried_out = {}, .states = {}, .nodes = {}});
+    graph_.blocks.push_back(
+        {.name = "main", .repeat = 1, .carried_in = {}, .carried_out = {}, .states = {}, .nodes = {}});
     ++taken_["main"];
 }
 
@@ -148,13 +149,14 @@ Operand GraphBuilder::add_node(const OperatorText& text) {
     Operand result{.type = text.result_type(), .shape = text.result_shape(), .known = {}, .id = {}};
     result.id = ValueId{static_cast<int>(graph_.values.size())};
     node.results = {*result.id};
-    graph_.values.push_back({.name = fresh(node.name + "_result"),
-                             .kind = ValueKind::kIntermediate,
-                             .type = {.element = result.element(),
-                                      .shape = stored_shape(result.shape),
-                                      .accumulator = definition->accumulator,
-                                      .rounding = is_half(result.element()) ? Rounding::kWeights : Rounding::kExact},
-                             .sources = {}});
+    graph_.values.push_back(
+        {.name = fresh(node.name + "_result"),
+         .kind = ValueKind::kIntermediate,
+         .type = {.element = result.element(),
+                  .shape = stored_shape(result.shape),
+                  .accumulator = definition->accumulator,
+                  .rounding = is_half(result.element()) ? Rounding::kWeights : Rounding::kExact},
+         .sources = {}});
     origins_[node.name] = origin_;
     graph_.blocks.front().nodes.push_back(std::move(node));
     return result;
@@ -176,7 +178,8 @@ Operand GraphBuilder::with_shape(const Operand& operand, std::vector<Dim> shape)
     std::vector<std::string> written, position;
     int64_t stride = 1;
     for (size_t axis = to.size(); axis > 0; --axis) {
-        position.push_back(stride == 1 ? fmt::format("x{}", axis - 1) : fmt::format("x{} * {}", axis - 1, stride));
+        position.push_back(stride == 1 ? fmt::format("x{}", axis - 1)
+                                       : fmt::format("x{} * {}", axis - 1, stride));
         stride *= to[axis - 1];
     }
     for (size_t axis = 0; axis < to.size(); ++axis) {

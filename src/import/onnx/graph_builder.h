@@ -24,8 +24,8 @@ private:
     std::vector<std::shared_ptr<const void>> owners_;
 };
 
-/// Builds the graph of a model. What is known when the model is compiled is computed then, by the interpreter of the
-/// same operators; all else becomes a node.
+/// Builds the graph of a model. What is known when the model is compiled is computed then, by the interpreter
+/// of the same operators; all else becomes a node.
 class GraphBuilder {
 public:
     GraphBuilder(std::string name, std::vector<DimSymbol> symbols);
@@ -53,7 +53,8 @@ private:
 
     Graph graph_;
     std::shared_ptr<OnnxWeights> weights_ = std::make_shared<OnnxWeights>();
-    std::map<const std::byte*, std::vector<ValueId>> constants_;  ///< by their bytes, which may have several shapes
+    std::map<const std::byte*, std::vector<ValueId>>
+        constants_;  ///< by their bytes, which may have several shapes
     std::map<std::string, int> taken_;
     std::map<std::string, std::string> origins_;
     std::string prefix_ = "node", origin_;

@@ -7,10 +7,11 @@
 #include <fmt/ranges.h>
 
 #include "import/onnx/call.h"
+#include "import/onnx/graph_inputs.h"
 #include "import/onnx/narrow_float.h"
 #include "import/onnx/operator_list.h"
 #include "import/onnx/primitives.h"
-#include "ir/characters.h"
+#include "import/onnx/scope.h"
 #include "support/error.h"
 
 namespace tessera::import::onnx {
@@ -23,41 +24,24 @@ std::string operator_name(const NodeText& node) {
     return node.domain.empty() ? node.op_type : node.domain + "." + node.op_type;
 }
 
-/// Values by name; those of a body see the ones around it.
-class Scope {
-public:
-    explicit Scope(const Scope* outer = nullptr) : outer_(outer) {}
-
-    const Operand* find(const std::string& name) const {
-        const auto found = values_.find(name);
-        if (found != values_.end()) return &found->second;
-        return outer_ ? outer_->find(name) : nullptr;
-    }
-    bool is_missing(const std::string& name) const {
-        return missing_.contains(name) || (outer_ && outer_->is_missing(name));
-    }
-    void set(const std::string& name, Operand operand) { values_[name] = std::move(operand); }
-    /// A node that is not supported would make it.
-    void miss(const std::string& name) { missing_.insert(name); }
-
-private:
-    const Scope* outer_;
-    std::map<std::string, Operand> values_;
-    std::set<std::string> missing_;
-};
-
 class Importer {
 public:
-    Importer(ModelText text, const ImportOptions& options) : options_(options) { out_.text = std::move(text); }
+    Importer(ModelText text, const ImportOptions& options) : options_(options) {
+        out_.text = std::move(text);
+    }
 
     ImportedModel run() {
         const GraphText& graph = out_.text.graph;
         Scope scope;
-        std::vector<DimSymbol> symbols = symbols_of(graph);
-        builder_ = std::make_unique<GraphBuilder>(graph.name.empty() ? "model" : graph.name, std::move(symbols));
+        std::vector<DimSymbol> symbols = symbols_of(graph, options_);
+        builder_ =
+            std::make_unique<GraphBuilder>(graph.name.empty() ? "model" : graph.name, std::move(symbols));
         for (const std::string& name : graph.sparse_initializers)
             refuse({name, "initializer", 0, "is sparse, which is not supported"});
         inputs(graph, scope);
+        for (const auto& [name, text] : options_.constants)
+            if (std::ranges::find(graph.inputs, name, &ValueInfo::name) == graph.inputs.end())
+                refuse({name, "constant", 0, "is stated, and no input of the model"});
         initializers(graph, scope);
         nodes(graph.nodes, out_.text.opsets, scope, "");
         if (out_.unsupported.empty()) outputs(graph, scope);
@@ -69,34 +53,6 @@ public:
 
 private:
     void refuse(Unsupported unsupported) { out_.unsupported.push_back(std::move(unsupported)); }
-
-    std::vector<DimSymbol> symbols_of(const GraphText& graph) {
-        std::vector<DimSymbol> symbols;
-        for (const ValueInfo& input : graph.inputs) {
-            if (!input.shape) continue;
-            for (size_t axis = 0; axis < input.shape->size(); ++axis) {
-                const std::string name = symbol_name((*input.shape)[axis], input.name, axis);
-                const auto found = options_.dims.find(name);
-                if (name.empty() || found == options_.dims.end() || found->second.low == found->second.high ||
-                    std::ranges::find(symbols, name, &DimSymbol::name) != symbols.end())
-                    continue;
-                symbols.push_back({.name = name, .low = found->second.low, .high = found->second.high});
-            }
-        }
-        return symbols;
-    }
-
-    /// A negative extent is a symbol, too; one without a name is called after its input. Empty for a number.
-    static std::string symbol_name(const std::variant<int64_t, std::string>& extent, const std::string& input,
-                                   size_t axis) {
-        if (const auto* number = std::get_if<int64_t>(&extent); number && *number >= 0) return "";
-        std::string name;
-        if (const auto* given = std::get_if<std::string>(&extent)) name = *given;
-        if (name.empty()) name = fmt::format("{}_{}", input, axis);
-        std::string chosen;
-        for (const char c : name) chosen += continues_name(c) ? c : '_';
-        return starts_name(chosen.front()) ? chosen : "_" + chosen;
-    }
 
     void inputs(const GraphText& graph, Scope& scope) {
         for (const ValueInfo& input : graph.inputs) {
@@ -111,7 +67,9 @@ private:
     }
 
     Operand input_of(const ValueInfo& input) {
-        const std::vector<Dim> shape = shape_of(input);
+        const std::vector<Dim> shape = input_shape(input, options_);
+        if (const auto constant = options_.constants.find(input.name); constant != options_.constants.end())
+            return stated_input(input, shape, constant->second);
         if (std::ranges::find(shape, Dim(0)) != shape.end()) {
             const Operand empty = known_numbers(input.type, evaluate(shape, {}), {});
             out_.inputs.push_back({input.name, "", false, empty.element(), shape});
@@ -135,36 +93,8 @@ private:
         OperatorText text("op_copy");
         for (size_t axis = 0; axis < operand.rank(); ++axis) text.over(axis_name(axis), operand.shape[axis]);
         const std::vector<std::string> axes = axis_names(operand.rank());
-        return builder_->add_node(text.read(operand, "X", axes).write(operand.type, operand.shape, axes, value));
-    }
-
-    std::vector<Dim> shape_of(const ValueInfo& input) const {
-        const auto refuse_input = [](const std::string& problem) { throw Error("", "", problem); };
-        if (input.kind != "tensor") refuse_input(fmt::format("is of type {}, expected a tensor", input.kind));
-        if (!element_of(input.type))
-            refuse_input(fmt::format("is of type {}, which is not supported", name(input.type)));
-        if (!input.shape) refuse_input("has no shape");
-        std::vector<Dim> shape;
-        for (size_t axis = 0; axis < input.shape->size(); ++axis) {
-            const auto& extent = (*input.shape)[axis];
-            const std::string symbol = symbol_name(extent, input.name, axis);
-            if (symbol.empty()) {
-                shape.emplace_back(std::get<int64_t>(extent));
-                continue;
-            }
-            const auto found = options_.dims.find(symbol);
-            if (found == options_.dims.end())
-                refuse_input(fmt::format("has the symbolic extent {}, for which --dim {}=NUMBER or {}=LOW..HIGH "
-                                         "is needed",
-                                         symbol, symbol, symbol));
-            if (found->second.low == found->second.high) {
-                shape.emplace_back(found->second.low);
-            } else {
-                shape.emplace_back(symbol);
-            }
-        }
-        check_size(shape);
-        return shape;
+        return builder_->add_node(
+            text.read(operand, "X", axes).write(operand.type, operand.shape, axes, value));
     }
 
     void initializers(const GraphText& graph, Scope& scope) {
@@ -218,7 +148,8 @@ private:
             }
         } catch (const Error& error) {
             std::string reason = error.problem;
-            if (!error.entity.empty() && !error.where.empty()) reason = fmt::format("`{}` {}", error.entity, reason);
+            if (!error.entity.empty() && !error.where.empty())
+                reason = fmt::format("`{}` {}", error.entity, reason);
             if (!error.advice.empty()) reason += "; " + error.advice;
             refuse({name, operator_name(node), opset, reason});
             for (const std::string& output : node.outputs) scope.miss(output);
@@ -227,7 +158,8 @@ private:
 
     /// An operator behind one that is refused is named, too, if it is not supported at all.
     void check_known(const NodeText& node, int64_t opset) const {
-        if (find_function(node) || find_operator(node.domain, node.op_type, opset) || node.op_type == "If") return;
+        if (find_function(node) || find_operator(node.domain, node.op_type, opset) || node.op_type == "If")
+            return;
         throw Error("", "", "is not supported");
     }
 
@@ -238,29 +170,35 @@ private:
         return found == out_.text.functions.end() ? nullptr : &*found;
     }
 
-    std::vector<Operand> imported(const NodeText& node, int64_t opset, const std::vector<const Operand*>& inputs,
-                                  Scope& scope, const std::string& name) {
+    std::vector<Operand> imported(const NodeText& node, int64_t opset,
+                                  const std::vector<const Operand*>& inputs, Scope& scope,
+                                  const std::string& name) {
         if (const FunctionText* function = find_function(node)) return called(*function, node, inputs, name);
         if (node.domain.empty() && opset == 0)
             throw Error("", "", "is of an operator set whose version the model does not state");
         if (node.domain.empty() && opset > kNewestOpset)
-            throw Error("", "", fmt::format("is newer than opset {}, the newest that is supported", kNewestOpset));
+            throw Error("", "",
+                        fmt::format("is newer than opset {}, the newest that is supported", kNewestOpset));
         const Call call(*builder_, node, opset, inputs);
         if (node.domain.empty() && node.op_type == "If") return chosen(call, scope, name);
         const Operator* found = find_operator(node.domain, node.op_type, opset);
         if (!found) throw Error("", "", "is not supported");
         for (const Operand* input : inputs)
             if (input && !element_of(input->type))
-                throw Error("", "", fmt::format("has an input of {}, which is not supported", onnx::name(input->type)));
+                throw Error(
+                    "", "",
+                    fmt::format("has an input of {}, which is not supported", onnx::name(input->type)));
         return found->import(call);
     }
 
     /// The branch that the condition chooses.
     std::vector<Operand> chosen(const Call& call, const Scope& scope, const std::string& name) {
         const Operand& condition = call.in(0);
-        call.expect(condition.is_static() && condition.elements() == 1, "has a condition of several elements");
+        call.expect(condition.is_static() && condition.elements() == 1,
+                    "has a condition of several elements");
         if (condition.known)
-            return branch_of(call, numbers_of(condition).at(0) != 0 ? "then_branch" : "else_branch", scope, name);
+            return branch_of(call, numbers_of(condition).at(0) != 0 ? "then_branch" : "else_branch", scope,
+                             name);
         // Both are computed, and the condition chooses among their results.
         const std::vector<Operand> yes = branch_of(call, "then_branch", scope, name),
                                    no = branch_of(call, "else_branch", scope, name);
@@ -268,15 +206,18 @@ private:
         std::vector<Operand> results;
         for (size_t i = 0; i < yes.size(); ++i) {
             if (yes[i].shape != no[i].shape || yes[i].type != no[i].type)
-                call.refuse("has a condition that is not known when the model is compiled, and branches whose results "
-                            "have different shapes or types");
+                call.refuse(
+                    "has a condition that is not known when the model is compiled, and branches whose "
+                    "results "
+                    "have different shapes or types");
             results.push_back(elementwise(call, {builder_->with_shape(condition, {}), yes[i], no[i]},
                                           "select(A != 0, B, C)", yes[i].type));
         }
         return results;
     }
 
-    std::vector<Operand> branch_of(const Call& call, const char* which, const Scope& scope, const std::string& name) {
+    std::vector<Operand> branch_of(const Call& call, const char* which, const Scope& scope,
+                                   const std::string& name) {
         const Attribute* branch = call.attribute(which);
         if (!branch || !branch->graph) call.refuse("lacks a branch");
         Scope inner(&scope);
@@ -320,17 +261,21 @@ private:
         return body_results(body, function.opsets, inner, name, function.outputs);
     }
 
-    std::vector<Operand> body_results(const std::vector<NodeText>& body, const std::map<std::string, int64_t>& opsets,
-                                      Scope& inner, const std::string& name, const std::vector<std::string>& outputs) {
-        if (++depth_ > kDeepestCall) throw Error("", "", fmt::format("lies in more than {} others", kDeepestCall));
+    std::vector<Operand> body_results(const std::vector<NodeText>& body,
+                                      const std::map<std::string, int64_t>& opsets, Scope& inner,
+                                      const std::string& name, const std::vector<std::string>& outputs) {
+        if (++depth_ > kDeepestCall)
+            throw Error("", "", fmt::format("lies in more than {} others", kDeepestCall));
         nodes(body, opsets, inner, name + "/");
         --depth_;
         std::vector<Operand> results;
         for (const std::string& output : outputs) {
             const Operand* found = inner.find(output);
             if (!found)
-                throw Error("", "", inner.is_missing(output) ? "has a body with a node that is not supported"
-                                                             : fmt::format("has a body that does not make `{}`", output));
+                throw Error("", "",
+                            inner.is_missing(output)
+                                ? "has a body with a node that is not supported"
+                                : fmt::format("has a body that does not make `{}`", output));
             results.push_back(*found);
         }
         return results;
@@ -352,7 +297,8 @@ private:
             }
             builder_->begin_node("output");
             builder_->set_origin(fmt::format("output `{}`", output.name));
-            const bool is_made = result.id && builder_->graph()[*result.id].kind == ValueKind::kIntermediate &&
+            const bool is_made = result.id &&
+                                 builder_->graph()[*result.id].kind == ValueKind::kIntermediate &&
                                  !taken.contains(*result.id);
             if (!is_made) result = element_by_element(result, "X");
             taken.insert(*result.id);

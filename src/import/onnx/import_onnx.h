@@ -20,6 +20,8 @@ struct Extent {
 
 struct ImportOptions {
     std::map<std::string, Extent> dims;
+    /// Inputs that are known when the model is compiled: a number, or the path of a NumPy file.
+    std::map<std::string, std::string> constants;
 };
 
 /// What the user of an imported model calls a value of its graph, and how its array looks.
@@ -33,9 +35,9 @@ struct Port {
 
 /// A node that cannot be imported.
 struct Unsupported {
-    std::string node;    ///< its name or number
-    std::string op;      ///< with its domain
-    int64_t opset = 0;   ///< the version of its operator set
+    std::string node;   ///< its name or number
+    std::string op;     ///< with its domain
+    int64_t opset = 0;  ///< the version of its operator set
     std::string reason;
 };
 

@@ -14,7 +14,8 @@ constexpr NarrowFloat kE5M2{
     .exponent_bits = 5, .mantissa_bits = 2, .bias = 15, .largest = 57344, .has_infinity = true};
 constexpr NarrowFloat kE5M2FNUZ{
     .exponent_bits = 5, .mantissa_bits = 2, .bias = 16, .largest = 57344, .has_one_zero = true};
-constexpr NarrowFloat kE2M1{.exponent_bits = 2, .mantissa_bits = 1, .bias = 1, .largest = 6, .has_nan = false};
+constexpr NarrowFloat kE2M1{
+    .exponent_bits = 2, .mantissa_bits = 1, .bias = 1, .largest = 6, .has_nan = false};
 constexpr NarrowFloat kE8M0{
     .exponent_bits = 8, .mantissa_bits = 0, .bias = 127, .largest = 0x1p127, .is_power = true};
 
@@ -52,7 +53,8 @@ double number_of(const NarrowFloat& type, int pattern) {
     if (type.has_one_zero && is_negative && rest == 0) return NAN;
     const int exponent = rest >> type.mantissa_bits, mantissa = rest & ((1 << type.mantissa_bits) - 1);
     double size = exponent == 0 ? std::ldexp(mantissa, 1 - type.bias - type.mantissa_bits)
-                                : std::ldexp((1 << type.mantissa_bits) + mantissa, exponent - type.bias - type.mantissa_bits);
+                                : std::ldexp((1 << type.mantissa_bits) + mantissa,
+                                             exponent - type.bias - type.mantissa_bits);
     if (size > type.largest) size = type.has_infinity && mantissa == 0 ? INFINITY : NAN;
     return is_negative ? -size : size;
 }
@@ -64,19 +66,22 @@ std::string rounded_text(const NarrowFloat& type, const std::string& x, bool sat
     const int least = 1 - type.bias;  // the exponent of the least normal number
     std::string step = power_text(top - 1 - type.mantissa_bits);
     for (int e = top - 1; e > least; --e)
-        step = fmt::format("select(abs({}) < {}, {}, {})", x, power_text(e), power_text(e - 1 - type.mantissa_bits), step);
+        step = fmt::format("select(abs({}) < {}, {}, {})", x, power_text(e),
+                           power_text(e - 1 - type.mantissa_bits), step);
     const std::string rounded = fmt::format("round({0} / ({1})) * ({1})", x, step);
     const std::string largest = fmt::format("{:.1f}", type.largest);
     // Half a step above the largest number is too large; the tie goes to the even one of the two.
     const double half = std::ldexp(0.5, top - 1 - type.mantissa_bits);
-    const bool tie_stays = (static_cast<int64_t>(std::ldexp(type.largest, -(top - 1 - type.mantissa_bits))) & 1) == 0;
-    const std::string beyond = fmt::format("abs({}) {} {:.1f}", x, tie_stays ? ">" : ">=", type.largest + half);
+    const bool tie_stays =
+        (static_cast<int64_t>(std::ldexp(type.largest, -(top - 1 - type.mantissa_bits))) & 1) == 0;
+    const std::string beyond =
+        fmt::format("abs({}) {} {:.1f}", x, tie_stays ? ">" : ">=", type.largest + half);
     const std::string sign = fmt::format("select({} < 0, -1, 1)", x);
     const std::string too_large = saturates || !type.has_nan ? fmt::format("{} * {}", sign, largest)
                                   : type.has_infinity        ? fmt::format("{} * inf", sign)
                                                              : "inf - inf";
-    std::string text = fmt::format("select({0} != {0}, {4}, select({1}, {2}, {3}))", x, beyond, too_large, rounded,
-                                   type.has_nan ? x : largest);
+    std::string text = fmt::format("select({0} != {0}, {4}, select({1}, {2}, {3}))", x, beyond, too_large,
+                                   rounded, type.has_nan ? x : largest);
     if (type.has_one_zero) text = fmt::format("({} + 0.0)", text);
     return text;
 }

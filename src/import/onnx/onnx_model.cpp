@@ -48,10 +48,10 @@ public:
 
 private:
     void check() const {
-        if (!has_graph_)
-            throw Error(model_.where, "graph", "is missing: the file is empty or no ONNX model");
+        if (!has_graph_) throw Error(model_.where, "graph", "is missing: the file is empty or no ONNX model");
         if (model_.ir_version < 3)
-            throw Error(model_.where, "ir_version", fmt::format("is {}, expected 3 or more", model_.ir_version),
+            throw Error(model_.where, "ir_version",
+                        fmt::format("is {}, expected 3 or more", model_.ir_version),
                         "write the model again with a newer version of its exporter");
     }
 
@@ -174,9 +174,8 @@ private:
                     message.fixed<float>("floats", [&](float number) { a.numbers.push_back(number); });
                     break;
                 case 8:
-                    message.numbers("ints", [&](uint64_t number) {
-                        a.integers.push_back(static_cast<int64_t>(number));
-                    });
+                    message.numbers(
+                        "ints", [&](uint64_t number) { a.integers.push_back(static_cast<int64_t>(number)); });
                     break;
                 case 9:
                     a.texts.emplace_back(message.bytes("strings"));

@@ -106,7 +106,8 @@ struct ModelText {
 /// Reads a model and the files beside it that hold tensors. The files may be hostile.
 /// @throws Error naming the file, and what of it is damaged, too large or outside of the model's folder.
 ModelText read_model(const std::filesystem::path& path);
-/// The same of bytes that the caller keeps; `folder` has the files of tensors, none may be read if it is empty.
+/// The same of bytes that the caller keeps; `folder` has the files of tensors, none may be read if it is
+/// empty.
 ModelText parse_model(std::string_view bytes, const std::string& where,
                       const std::filesystem::path& folder = {});
 

@@ -48,7 +48,8 @@ void check_size(const std::vector<Dim>& shape) {
     int64_t count = 1;
     for (const Dim& dim : shape) {
         if (dim.factor < 0 || dim.factor > kMostExtent)
-            throw Error("", "", fmt::format("makes an extent of {}, expected at most {}", dim.factor, kMostExtent));
+            throw Error("", "",
+                        fmt::format("makes an extent of {}, expected at most {}", dim.factor, kMostExtent));
         if (dim.factor != 0 && count > kMostElements / dim.factor)
             throw Error("", "", fmt::format("makes more than {} elements", kMostElements));
         count *= dim.factor;
@@ -66,10 +67,10 @@ Operand operand_of(const Tensor& tensor) {
     std::vector<double> numbers(static_cast<size_t>(operand.elements()));
     for (size_t i = 0; i < numbers.size(); ++i) {
         const int pattern = element_bits(tensor.contents.bytes.data(), width, i);
-        numbers[i] = narrow                             ? number_of(*narrow, pattern)
-                     : tensor.type == DataType::kBool   ? pattern != 0
+        numbers[i] = narrow                              ? number_of(*narrow, pattern)
+                     : tensor.type == DataType::kBool    ? pattern != 0
                      : pattern > range(tensor.type).high ? pattern - (1 << width)
-                                                        : pattern;
+                                                         : pattern;
     }
     return known_numbers(tensor.type, tensor.shape, numbers);
 }

@@ -29,8 +29,8 @@ struct Operand {
 std::vector<Dim> stored_shape(const std::vector<Dim>& shape);
 std::vector<Dim> dims_of(const std::vector<int64_t>& extents);
 
-/// Limits of what a model may ask for: of one extent, of the elements of a tensor, and of those of a table that is made
-/// when the model is imported.
+/// Limits of what a model may ask for: of one extent, of the elements of a tensor, and of those of a table
+/// that is made when the model is imported.
 inline constexpr int64_t kMostExtent = int64_t{1} << 31;
 inline constexpr int64_t kMostElements = int64_t{1} << 40;
 inline constexpr int64_t kMostKnown = int64_t{1} << 24;

@@ -7,8 +7,8 @@
 
 namespace tessera::import::onnx {
 
-/// A structured operator that is being written, in the notation of operators (docs/operators.md): iterators, what is
-/// read at which coordinates, and what a result's element is.
+/// A structured operator that is being written, in the notation of operators (docs/operators.md): iterators,
+/// what is read at which coordinates, and what a result's element is.
 ///
 ///     OperatorText("MatMul").over("m", 3).over("n", 4).folding("k", 8)
 ///         .read(a, "A", {"m", "k"}).read(b, "B", {"k", "n"})

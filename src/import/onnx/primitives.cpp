@@ -16,8 +16,10 @@ std::string shape_text(const std::vector<Dim>& shape) {
     std::vector<std::string> extents;
     for (const Dim& dim : shape) {
         std::string text = dim.symbol.value_or("");
-        if (dim.is_constant()) text = fmt::to_string(dim.factor);
-        else if (dim.factor != 1) text = fmt::format("{} * {}", dim.factor, text);
+        if (dim.is_constant())
+            text = fmt::to_string(dim.factor);
+        else if (dim.factor != 1)
+            text = fmt::format("{} * {}", dim.factor, text);
         extents.push_back(text);
     }
     return fmt::format("[{}]", fmt::join(extents, ", "));
@@ -62,7 +64,8 @@ std::vector<Dim> broadcast_shape(const Call& call, const std::vector<Operand>& o
             if (!is_one(extent)) {
                 std::vector<std::string> all;
                 for (const Operand& each : operands) all.push_back(shape_text(each.shape));
-                call.refuse(fmt::format("has inputs of the shapes {}, which do not broadcast", fmt::join(all, " and ")));
+                call.refuse(fmt::format("has inputs of the shapes {}, which do not broadcast",
+                                        fmt::join(all, " and ")));
             }
             extent = own;
         }
@@ -93,7 +96,8 @@ Operand elementwise(const Call& call, const std::vector<Operand>& operands, cons
     OperatorText text = operator_text(call);
     for (size_t axis = 0; axis < shape.size(); ++axis) text.over(axes[axis], shape[axis]);
     for (size_t i = 0; i < operands.size(); ++i)
-        text.read(operands[i], std::string(1, static_cast<char>('A' + i)), broadcast_coordinates(operands[i], axes));
+        text.read(operands[i], std::string(1, static_cast<char>('A' + i)),
+                  broadcast_coordinates(operands[i], axes));
     return call.build.add(text.write(type, shape, axes, body));
 }
 
@@ -155,7 +159,8 @@ Operand product(const Call& call, const Operand& a, const Operand& b, DataType t
     OperatorText text = operator_text(call);
     std::vector<std::string> axes = axis_names(shape.size());
     for (size_t axis = 0; axis < shape.size(); ++axis) text.over(axes[axis], shape[axis]);
-    std::vector<std::string> of_a = broadcast_coordinates(outer(a), axes), of_b = broadcast_coordinates(outer(b), axes);
+    std::vector<std::string> of_a = broadcast_coordinates(outer(a), axes),
+                             of_b = broadcast_coordinates(outer(b), axes);
     const Dim rows = a.shape[a.rank() - 2], columns = b.shape[b.rank() - 1], inner = a.shape[a.rank() - 1];
     if (!(inner == b.shape[b.rank() - 2]))
         call.refuse(fmt::format("multiplies {} by {}", shape_text(a.shape), shape_text(b.shape)));
@@ -188,9 +193,11 @@ Operand concat(const Call& call, const std::vector<Operand>& parts, size_t axis)
         std::vector<Operand> groups;
         const size_t each = (parts.size() + kMostParts - 1) / kMostParts;
         for (size_t begin = 0; begin < parts.size(); begin += each)
-            groups.push_back(concat(call, {parts.begin() + static_cast<std::ptrdiff_t>(begin),
-                                           parts.begin() + static_cast<std::ptrdiff_t>(std::min(begin + each, parts.size()))},
-                                    axis));
+            groups.push_back(
+                concat(call,
+                       {parts.begin() + static_cast<std::ptrdiff_t>(begin),
+                        parts.begin() + static_cast<std::ptrdiff_t>(std::min(begin + each, parts.size()))},
+                       axis));
         return concat(call, groups, axis);
     }
     OperatorText text = operator_text(call);
@@ -208,7 +215,9 @@ Operand concat(const Call& call, const std::vector<Operand>& parts, size_t axis)
         text.read(part, name, read);
         used.push_back(part);
         total += extent;
-        body = used.size() == 1 ? name : fmt::format("select({} < {}, {}, {})", axes[axis], total - extent, body, name);
+        body = used.size() == 1
+                   ? name
+                   : fmt::format("select({} < {}, {}, {})", axes[axis], total - extent, body, name);
     }
     if (used.size() == 1) return used.front();
     shape[axis] = Dim(total);
@@ -247,12 +256,11 @@ Operand cast(const Call& call, const Operand& x, DataType to, bool saturates) {
         return elementwise(call, {x}, rounded_text(*narrow, "A", saturates), to);
     if (to == DataType::kBool) return elementwise(call, {x}, "A != 0", to);
     if (!is_integer(to) || is_integer(x.type)) return elementwise(call, {x}, wrapped("A", to), to);
-    // As processors convert: towards zero; what 64 bits do not hold is their least number, of which narrower types
-    // keep the low bits, but 32 bits their own least.
+    // As processors convert: towards zero; what 64 bits do not hold is their least number, of which narrower
+    // types keep the low bits, but 32 bits their own least.
     const double beyond = bits(to) == 64 ? 0x1p63 : 0x1p31;
     if (bits(to) >= 32 && to != DataType::kUint32 && to != DataType::kUint64)
-        return elementwise(call, {x},
-                           fmt::format("select(abs(A) < {0:.1f}, A, -{0:.1f})", beyond), to);
+        return elementwise(call, {x}, fmt::format("select(abs(A) < {0:.1f}, A, -{0:.1f})", beyond), to);
     const Operand whole = elementwise(call, {x}, "A", DataType::kInt64);
     return elementwise(call, {whole}, wrapped("A", to), to);
 }

@@ -18,7 +18,8 @@ std::vector<Dim> broadcast_shape(const Call& call, const std::vector<Operand>& o
 /// Coordinates at which an operand is read for the element `axes` of a broadcast result.
 std::vector<std::string> broadcast_coordinates(const Operand& operand, const std::vector<std::string>& axes);
 
-/// Two operands that broadcast. Before opset 7 the attribute `axis` says where the second one stands beside the first.
+/// Two operands that broadcast. Before opset 7 the attribute `axis` says where the second one stands beside
+/// the first.
 std::vector<Operand> beside_each_other(const Call& call, const Operand& a, const Operand& b);
 /// An element by elements of operands, called A, B, C, ... in `body`, with broadcasting.
 Operand elementwise(const Call& call, const std::vector<Operand>& operands, const std::string& body,
@@ -30,7 +31,8 @@ std::string wrapped(const std::string& body, DataType type);
 /// FLOAT for types of 16 bits, in which sums would be rounded; otherwise the type.
 DataType sum_type(DataType type);
 
-/// Folds `value`, such as "sum(X * X)", over these axes (ascending) of X, which keep an extent of 1 or vanish.
+/// Folds `value`, such as "sum(X * X)", over these axes (ascending) of X, which keep an extent of 1 or
+/// vanish.
 Operand reduce(const Call& call, const Operand& x, const std::vector<size_t>& axes, bool keeps,
                const std::string& value, DataType type);
 /// As processors convert. `saturates`: to floats of 8 bits and less, what is too large becomes the largest.

@@ -75,7 +75,8 @@ TensorContents TensorReader::contents(const External& external, const std::strin
         std::error_code error;
         const auto root = std::filesystem::weakly_canonical(folder_, error);
         const auto target = std::filesystem::weakly_canonical(folder_ / location, error);
-        const auto [of_root, of_target] = std::mismatch(root.begin(), root.end(), target.begin(), target.end());
+        const auto [of_root, of_target] =
+            std::mismatch(root.begin(), root.end(), target.begin(), target.end());
         is_below = !error && of_root == root.end() && of_target != target.end();
     }
     if (!is_below)

@@ -74,8 +74,9 @@ bool is_integer(DataType type) {
 IntegerRange range(DataType type) {
     const IntegerRange held = tessera::range(element_of(type).value());
     if (bits(type) >= 8) return held;
-    return held.low < 0 ? IntegerRange{-(int64_t{1} << (bits(type) - 1)), (int64_t{1} << (bits(type) - 1)) - 1}
-                        : IntegerRange{0, (int64_t{1} << bits(type)) - 1};
+    return held.low < 0
+               ? IntegerRange{-(int64_t{1} << (bits(type) - 1)), (int64_t{1} << (bits(type) - 1)) - 1}
+               : IntegerRange{0, (int64_t{1} << bits(type)) - 1};
 }
 
 }  // namespace tessera::import::onnx

@@ -44,8 +44,8 @@ enum class DataType : int32_t {
 std::string name(DataType type);
 /// Bits of an element; 0 for strings and unknown types.
 int bits(DataType type);
-/// The type of the IR that holds it, a wider one for integers of less than a byte and floats of less than 16 bits; empty
-/// if there is none.
+/// The type of the IR that holds it, a wider one for integers of less than a byte and floats of less than 16
+/// bits; empty if there is none.
 std::optional<ElementType> element_of(DataType type);
 bool is_integer(DataType type);
 /// Its numbers. @pre is_integer(type)

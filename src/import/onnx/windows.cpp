@@ -22,8 +22,10 @@ std::vector<int64_t> filled(const Call& call, const std::string& name, size_t co
 std::vector<Windows> windows_of(const Call& call, const std::vector<int64_t>& spatial,
                                 const std::vector<int64_t>& kernel) {
     const size_t axes = spatial.size();
-    call.expect(kernel.size() == axes, fmt::format("has a kernel of {} axes, expected {}", kernel.size(), axes));
-    const std::vector<int64_t> strides = filled(call, "strides", axes, 1), dilations = filled(call, "dilations", axes, 1);
+    call.expect(kernel.size() == axes,
+                fmt::format("has a kernel of {} axes, expected {}", kernel.size(), axes));
+    const std::vector<int64_t> strides = filled(call, "strides", axes, 1),
+                               dilations = filled(call, "dilations", axes, 1);
     const std::string auto_pad = call.text("auto_pad", "NOTSET");
     const bool is_same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
     call.expect(is_same || auto_pad == "NOTSET" || auto_pad == "VALID" || auto_pad.empty(),
@@ -48,10 +50,12 @@ std::vector<Windows> windows_of(const Call& call, const std::vector<int64_t>& sp
             w.end = pads[a + axes];
         }
         const int64_t room = w.input + w.begin + w.end - w.reach();
-        call.expect(room >= 0 || rounds_up, fmt::format("has a window of {} elements over {}", w.reach(), w.input + w.begin + w.end));
+        call.expect(room >= 0 || rounds_up,
+                    fmt::format("has a window of {} elements over {}", w.reach(), w.input + w.begin + w.end));
         w.count = room < 0 ? 0 : room / w.stride + 1;
         // A window that would begin in the padding behind the input does not exist.
-        if (rounds_up && room >= 0 && room % w.stride != 0 && w.count * w.stride < w.input + w.begin) ++w.count;
+        if (rounds_up && room >= 0 && room % w.stride != 0 && w.count * w.stride < w.input + w.begin)
+            ++w.count;
         all.push_back(w);
     }
     return all;

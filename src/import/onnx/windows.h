@@ -7,7 +7,8 @@
 
 namespace tessera::import::onnx {
 
-/// The windows of a convolution or pooling along one spatial axis: window `o` has the elements o * stride + k * dilation
+/// The windows of a convolution or pooling along one spatial axis: window `o` has the elements o * stride + k
+/// * dilation
 /// - begin, for k below `kernel`; those outside of the input are padding.
 struct Windows {
     int64_t input = 0;

@@ -21,7 +21,8 @@ struct Manifest {
         std::string name;
         ElementType element = ElementType::kF32;
         std::vector<Dim> shape;
-        std::string array = {};  ///< what a call names its array, where that is no name of a graph; else empty
+        std::string array =
+            {};  ///< what a call names its array, where that is no name of a graph; else empty
         bool is_scalar = false;  ///< its array has no axes, the step's has one
         bool operator==(const Tensor&) const = default;
 
@@ -87,8 +88,8 @@ struct Manifest {
     std::vector<DimSymbol> symbols;
     std::vector<Tensor> inputs;
     std::vector<Tensor> outputs;
-    /// Arrays of a call without elements, which the step knows nothing of, and outputs of the step that a call does
-    /// not show.
+    /// Arrays of a call without elements, which the step knows nothing of, and outputs of the step that a
+    /// call does not show.
     std::vector<Tensor> empty_inputs, empty_outputs;
     std::vector<std::string> hidden_outputs;
     /// Outputs in which the ranks place their parts, and write nothing else: those of one process can share

@@ -79,19 +79,21 @@ TEST(ImportOnnx, Convolutions) {
             for (const int64_t dilation : {1, 2})
                 for (const int64_t begin : {0, 2}) {
                     const int64_t height = 7, width = 6, channels = 4, results = 6, kernel = 2;
-                    const ImportedModel model =
-                        imported(OnnxBuilder()
-                                     .input("x", test::kOnnxFloat, {1, channels, height, width})
-                                     .input("w", test::kOnnxFloat, {results, channels / group, kernel, kernel})
-                                     .output("y", test::kOnnxFloat, {})
-                                     .node(OnnxNode("Conv", {"x", "w"}, {"y"})
-                                               .integer("group", group)
-                                               .integers("strides", {stride, 1})
-                                               .integers("dilations", {dilation, 1})
-                                               .integers("pads", {begin, 0, 1, 1})));
-                    const TensorData x{{1, channels, height, width}, counted(channels * height * width, -5, 0.25)};
-                    const TensorData w{{results, channels / group, kernel, kernel},
-                                       counted(static_cast<size_t>(results * channels / group * 4), -2, 0.125)};
+                    const ImportedModel model = imported(
+                        OnnxBuilder()
+                            .input("x", test::kOnnxFloat, {1, channels, height, width})
+                            .input("w", test::kOnnxFloat, {results, channels / group, kernel, kernel})
+                            .output("y", test::kOnnxFloat, {})
+                            .node(OnnxNode("Conv", {"x", "w"}, {"y"})
+                                      .integer("group", group)
+                                      .integers("strides", {stride, 1})
+                                      .integers("dilations", {dilation, 1})
+                                      .integers("pads", {begin, 0, 1, 1})));
+                    const TensorData x{{1, channels, height, width},
+                                       counted(channels * height * width, -5, 0.25)};
+                    const TensorData w{
+                        {results, channels / group, kernel, kernel},
+                        counted(static_cast<size_t>(results * channels / group * 4), -2, 0.125)};
                     const TensorData y = run(model, {{"x", x}, {"w", w}}).at(0);
                     const int64_t rows = (height + begin + 1 - dilation - 1) / stride + 1, columns = width;
                     ASSERT_EQ(y.shape, (std::vector<int64_t>{1, results, rows, columns}));
@@ -104,11 +106,16 @@ TEST(ImportOnnx, Convolutions) {
                                         for (int64_t j = 0; j < kernel; ++j) {
                                             const int64_t at = r * stride + i * dilation - begin, to = c + j;
                                             if (at < 0 || at >= height || to >= width) continue;
-                                            const int64_t channel = m / (results / group) * (channels / group) + k;
-                                            sum += x.values[static_cast<size_t>((channel * height + at) * width + to)] *
-                                                   w.values[static_cast<size_t>(((m * channels / group + k) * kernel + i) * kernel + j)];
+                                            const int64_t channel =
+                                                m / (results / group) * (channels / group) + k;
+                                            sum +=
+                                                x.values[static_cast<size_t>((channel * height + at) * width +
+                                                                             to)] *
+                                                w.values[static_cast<size_t>(
+                                                    ((m * channels / group + k) * kernel + i) * kernel + j)];
                                         }
-                                EXPECT_NEAR(y.values[static_cast<size_t>((m * rows + r) * columns + c)], sum, 1e-4);
+                                EXPECT_NEAR(y.values[static_cast<size_t>((m * rows + r) * columns + c)], sum,
+                                            1e-4);
                             }
                 }
 }
@@ -132,7 +139,10 @@ TEST(ImportOnnx, VersionsOfSoftmax) {
     for (const int64_t opset : {12, 13}) {
         OnnxNode node("Softmax", {"x"}, {"y"});
         node.integer("axis", 1);
-        const ImportedModel model = imported(OnnxBuilder(opset).input("x", test::kOnnxFloat, {1, 2, 2}).output("y", test::kOnnxFloat, {1, 2, 2}).node(node));
+        const ImportedModel model = imported(OnnxBuilder(opset)
+                                                 .input("x", test::kOnnxFloat, {1, 2, 2})
+                                                 .output("y", test::kOnnxFloat, {1, 2, 2})
+                                                 .node(node));
         const auto y = run(model, {{"x", {{1, 2, 2}, {0, 0, 0, 0}}}}).at(0);
         EXPECT_NEAR(y.values.at(0), opset == 12 ? 0.25 : 0.5, 1e-6);
     }
@@ -170,7 +180,11 @@ TEST(ImportOnnx, EveryNodeThatIsNotSupportedIsNamed) {
 
 TEST(ImportOnnx, FunctionsOfTheModelAreTheirNodes) {
     ProtoText function;
-    function.text(1, "Twice").text(4, "a").text(5, "b").text(10, "own").message(9, ProtoText().text(1, "").number(2, 17));
+    function.text(1, "Twice")
+        .text(4, "a")
+        .text(5, "b")
+        .text(10, "own")
+        .message(9, ProtoText().text(1, "").number(2, 17));
     function.message(7, OnnxNode("Add", {"a", "a"}, {"b"}).text());
     const ImportedModel model = imported(OnnxBuilder()
                                              .input("x", test::kOnnxFloat, {2})
@@ -182,7 +196,8 @@ TEST(ImportOnnx, FunctionsOfTheModelAreTheirNodes) {
 
 TEST(ImportOnnx, FunctionsThatCallThemselvesEnd) {
     ProtoText function;
-    function.text(1, "Loop").text(4, "a").text(5, "b").text(10, "own").message(9, ProtoText().text(1, "own").number(2, 1));
+    function.text(1, "Loop").text(4, "a").text(5, "b").text(10, "own").message(
+        9, ProtoText().text(1, "own").number(2, 1));
     function.message(7, OnnxNode("Loop", {"a"}, {"b"}).domain("own").text());
     const ImportedModel model = imported(OnnxBuilder()
                                              .input("x", test::kOnnxFloat, {2})
@@ -197,13 +212,16 @@ TEST(ImportOnnx, BranchesByKnownConditions) {
         return OnnxBuilder().output("r", test::kOnnxFloat, {2}).node(OnnxNode(op, {"x"}, {"r"})).graph();
     };
     for (const bool holds : {true, false}) {
-        const ImportedModel model =
-            imported(OnnxBuilder()
-                         .input("x", test::kOnnxFloat, {2})
-                         .output("y", test::kOnnxFloat, {2})
-                         .initializer(test::onnx_tensor<uint8_t>("c", test::kOnnxBool, {}, {static_cast<uint8_t>(holds)}))
-                         .node(OnnxNode("If", {"c"}, {"y"}).graph("then_branch", branch("Neg")).graph("else_branch", branch("Abs"))));
-        EXPECT_EQ(run(model, {{"x", {{2}, {1, -2}}}}).at(0).values, (holds ? std::vector<double>{-1, 2} : std::vector<double>{1, 2}));
+        const ImportedModel model = imported(OnnxBuilder()
+                                                 .input("x", test::kOnnxFloat, {2})
+                                                 .output("y", test::kOnnxFloat, {2})
+                                                 .initializer(test::onnx_tensor<uint8_t>(
+                                                     "c", test::kOnnxBool, {}, {static_cast<uint8_t>(holds)}))
+                                                 .node(OnnxNode("If", {"c"}, {"y"})
+                                                           .graph("then_branch", branch("Neg"))
+                                                           .graph("else_branch", branch("Abs"))));
+        EXPECT_EQ(run(model, {{"x", {{2}, {1, -2}}}}).at(0).values,
+                  (holds ? std::vector<double>{-1, 2} : std::vector<double>{1, 2}));
     }
 }
 
@@ -213,7 +231,8 @@ TEST(ImportOnnx, SymbolicExtentsNeedBounds) {
                                     .output("y", test::kOnnxFloat, {})
                                     .node(OnnxNode("Exp", {"x"}, {"y"}));
     EXPECT_NE(print(imported(builder).unsupported.at(0)).find("--dim batch"), std::string::npos);
-    EXPECT_EQ(run(imported(builder, {.dims = {{"batch", {2, 2}}}}), {{"x", {{2}, {0, 0}}}}).at(0).values, (std::vector<double>{1, 1}));
+    EXPECT_EQ(run(imported(builder, {.dims = {{"batch", {2, 2}}}}), {{"x", {{2}, {0, 0}}}}).at(0).values,
+              (std::vector<double>{1, 1}));
     const ImportedModel ranged = imported(builder, {.dims = {{"batch", {1, 8}}}});
     EXPECT_TRUE(ranged.unsupported.empty());
     EXPECT_EQ(ranged.graph.symbols.size(), 1U);

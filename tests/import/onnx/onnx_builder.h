@@ -42,11 +42,20 @@ private:
 };
 
 /// Numbers of TensorProto.DataType.
-enum OnnxType : int32_t { kOnnxFloat = 1, kOnnxUint8 = 2, kOnnxInt8 = 3, kOnnxInt32 = 6, kOnnxInt64 = 7, kOnnxBool = 9, kOnnxDouble = 11 };
+enum OnnxType : int32_t {
+    kOnnxFloat = 1,
+    kOnnxUint8 = 2,
+    kOnnxInt8 = 3,
+    kOnnxInt32 = 6,
+    kOnnxInt64 = 7,
+    kOnnxBool = 9,
+    kOnnxDouble = 11
+};
 
 /// A TensorProto with its contents as they lie in memory.
 template <typename T>
-ProtoText onnx_tensor(std::string_view name, int32_t type, const std::vector<int64_t>& shape, const std::vector<T>& values) {
+ProtoText onnx_tensor(std::string_view name, int32_t type, const std::vector<int64_t>& shape,
+                      const std::vector<T>& values) {
     ProtoText tensor;
     for (const int64_t extent : shape) tensor.number(1, extent);
     tensor.number(2, type).text(8, name);
@@ -56,7 +65,8 @@ ProtoText onnx_tensor(std::string_view name, int32_t type, const std::vector<int
 /// A node that is being written.
 class OnnxNode {
 public:
-    OnnxNode(std::string_view op, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs) {
+    OnnxNode(std::string_view op, const std::vector<std::string>& inputs,
+             const std::vector<std::string>& outputs) {
         for (const std::string& input : inputs) node_.text(1, input);
         for (const std::string& output : outputs) node_.text(2, output);
         node_.text(4, op);
@@ -130,7 +140,8 @@ public:
     std::string bytes() const {
         ProtoText model;
         model.number(1, 8).text(2, "test");
-        model.message(8, ProtoText().text(1, "").number(2, opset_)).message(8, ProtoText().text(1, "own").number(2, 1));
+        model.message(8, ProtoText().text(1, "").number(2, opset_))
+            .message(8, ProtoText().text(1, "own").number(2, 1));
         for (const ProtoText& function : functions_) model.message(25, function);
         return model.message(7, graph_).bytes();
     }
@@ -139,7 +150,8 @@ private:
     static ProtoText value(std::string_view name, int32_t type, const std::vector<int64_t>& shape) {
         ProtoText extents;
         for (const int64_t extent : shape) extents.message(1, ProtoText().number(1, extent));
-        return ProtoText().text(1, name).message(2, ProtoText().message(1, ProtoText().number(1, type).message(2, extents)));
+        return ProtoText().text(1, name).message(
+            2, ProtoText().message(1, ProtoText().number(1, type).message(2, extents)));
     }
 
     int64_t opset_;

@@ -48,7 +48,11 @@ TEST(OnnxModel, NumbersInTypedFieldsAreThoseOfRawData) {
     ProtoText typed;
     typed.number(1, 3).number(2, test::kOnnxInt8).text(8, "w");
     for (const int64_t value : {-1, 2, 127}) typed.number(5, value);
-    const std::string bytes = relu().initializer(typed).initializer(test::onnx_tensor<int8_t>("r", test::kOnnxInt8, {3}, {-1, 2, 127})).bytes();
+    const std::string bytes =
+        relu()
+            .initializer(typed)
+            .initializer(test::onnx_tensor<int8_t>("r", test::kOnnxInt8, {3}, {-1, 2, 127}))
+            .bytes();
     const ModelText model = parse_model(bytes, "m.onnx");
     const auto contents = [&](const char* name) {
         const auto all = model.graph.initializers.at(name).contents.bytes;
@@ -58,7 +62,8 @@ TEST(OnnxModel, NumbersInTypedFieldsAreThoseOfRawData) {
 }
 
 TEST(OnnxModel, ContentsThatDoNotFitTheShapeAreRefused) {
-    const std::string bytes = relu().initializer(test::onnx_tensor<float>("w", test::kOnnxFloat, {3}, {1, 2})).bytes();
+    const std::string bytes =
+        relu().initializer(test::onnx_tensor<float>("w", test::kOnnxFloat, {3}, {1, 2})).bytes();
     EXPECT_NE(problem_of(bytes).find("has 8 bytes, expected 12"), std::string::npos) << problem_of(bytes);
 }
 
@@ -73,7 +78,8 @@ TEST(OnnxModel, HugeShapesAreRefusedBeforeMemoryIsTaken) {
 
 TEST(OnnxModel, GraphsInGraphsHaveADepth) {
     ProtoText graph;
-    for (int i = 0; i < 40; ++i) graph = ProtoText().message(1, OnnxNode("If", {"c"}, {"y"}).graph("then_branch", graph).text());
+    for (int i = 0; i < 40; ++i)
+        graph = ProtoText().message(1, OnnxNode("If", {"c"}, {"y"}).graph("then_branch", graph).text());
     const std::string bytes = ProtoText().number(1, 8).message(7, graph).bytes();
     EXPECT_NE(problem_of(bytes).find("lies in more than"), std::string::npos);
 }
@@ -99,7 +105,8 @@ ProtoText external(std::string_view location, int64_t offset, int64_t length) {
 TEST(OnnxModel, TensorsInFilesBesideTheModel) {
     const TemporaryFolder folder;
     const float numbers[] = {0, 1.5F, -2};
-    std::ofstream(folder.path() / "w.bin", std::ios::binary).write(reinterpret_cast<const char*>(numbers), sizeof(numbers));
+    std::ofstream(folder.path() / "w.bin", std::ios::binary)
+        .write(reinterpret_cast<const char*>(numbers), sizeof(numbers));
     const std::string bytes = relu().initializer(external("w.bin", 4, 8)).bytes();
     const ModelText model = parse_model(bytes, "m.onnx", folder.path());
     float first = 0;
@@ -107,10 +114,15 @@ TEST(OnnxModel, TensorsInFilesBesideTheModel) {
     EXPECT_EQ(first, 1.5F);
 
     EXPECT_NE(problem_of(relu().initializer(external("w.bin", 8, 8)).bytes(), folder.path()), "");
-    EXPECT_NE(problem_of(relu().initializer(external("../w.bin", 0, 8)).bytes(), folder.path()).find("outside"), std::string::npos);
-    EXPECT_NE(problem_of(relu().initializer(external("/etc/passwd", 0, 8)).bytes(), folder.path()).find("outside"), std::string::npos);
+    EXPECT_NE(
+        problem_of(relu().initializer(external("../w.bin", 0, 8)).bytes(), folder.path()).find("outside"),
+        std::string::npos);
+    EXPECT_NE(
+        problem_of(relu().initializer(external("/etc/passwd", 0, 8)).bytes(), folder.path()).find("outside"),
+        std::string::npos);
     std::filesystem::create_symlink("/etc/passwd", folder.path() / "link");
-    EXPECT_NE(problem_of(relu().initializer(external("link", 0, 8)).bytes(), folder.path()).find("outside"), std::string::npos);
+    EXPECT_NE(problem_of(relu().initializer(external("link", 0, 8)).bytes(), folder.path()).find("outside"),
+              std::string::npos);
 }
 
 }  // namespace

@@ -40,8 +40,8 @@ Results gelu(const Call& call) {
     const std::string kind = call.text("approximate", "none");
     call.expect(kind == "none" || kind == "tanh",
                 fmt::format("is approximated by \"{}\", expected none or tanh", kind));
-    return applied_function(call, kind == "tanh" ? ops::ActivationFunction::kGeluTanh
-                                                 : ops::ActivationFunction::kGelu);
+    return applied_function(
+        call, kind == "tanh" ? ops::ActivationFunction::kGeluTanh : ops::ActivationFunction::kGelu);
 }
 
 Results hard_sigmoid(const Call& call) {
@@ -77,8 +77,7 @@ Results selu(const Call& call) {
 
 Results shrink(const Call& call) {
     const std::string limit = real(call.number("lambd", 0.5)), bias = real(call.number("bias", 0));
-    return of_each(call,
-                   fmt::format("select(A < -{0}, A + {1}, select(A > {0}, A - {1}, 0))", limit, bias));
+    return of_each(call, fmt::format("select(A < -{0}, A + {1}, select(A > {0}, A - {1}, 0))", limit, bias));
 }
 
 Results sigmoid(const Call& call) {
@@ -105,8 +104,10 @@ Results thresholded_relu(const Call& call) {
 Results clip(const Call& call) {
     Operand x = call.in(0);
     if (call.opset() < 11) {
-        if (call.has_attribute("min")) x = elementwise(call, {x}, fmt::format("max(A, {})", real(call.number("min", 0))));
-        if (call.has_attribute("max")) x = elementwise(call, {x}, fmt::format("min(A, {})", real(call.number("max", 0))));
+        if (call.has_attribute("min"))
+            x = elementwise(call, {x}, fmt::format("max(A, {})", real(call.number("min", 0))));
+        if (call.has_attribute("max"))
+            x = elementwise(call, {x}, fmt::format("min(A, {})", real(call.number("max", 0))));
         return {x};
     }
     if (call.has(1)) x = elementwise(call, {x, call.in(1)}, "max(A, B)");
@@ -118,23 +119,23 @@ Results clip(const Call& call) {
 
 std::span<const Operator> activations() {
     static constexpr std::array kOperators = {
-    Operator{"Celu", celu},
-    Operator{"Clip", clip},
-    Operator{"Elu", elu},
-    Operator{"Gelu", gelu},
-    Operator{"HardSigmoid", hard_sigmoid},
-    Operator{"HardSwish", hard_swish},
-    Operator{"LeakyRelu", leaky_relu},
-    Operator{"Mish", mish},
-    Operator{"PRelu", p_relu},
-    Operator{"Relu", relu},
-    Operator{"Selu", selu},
-    Operator{"Shrink", shrink},
-    Operator{"Sigmoid", sigmoid},
-    Operator{"Softplus", softplus},
-    Operator{"Softsign", softsign},
-    Operator{"Swish", swish},
-    Operator{"ThresholdedRelu", thresholded_relu},
+        Operator{"Celu", celu},
+        Operator{"Clip", clip},
+        Operator{"Elu", elu},
+        Operator{"Gelu", gelu},
+        Operator{"HardSigmoid", hard_sigmoid},
+        Operator{"HardSwish", hard_swish},
+        Operator{"LeakyRelu", leaky_relu},
+        Operator{"Mish", mish},
+        Operator{"PRelu", p_relu},
+        Operator{"Relu", relu},
+        Operator{"Selu", selu},
+        Operator{"Shrink", shrink},
+        Operator{"Sigmoid", sigmoid},
+        Operator{"Softplus", softplus},
+        Operator{"Softsign", softsign},
+        Operator{"Swish", swish},
+        Operator{"ThresholdedRelu", thresholded_relu},
     };
     return kOperators;
 }

@@ -39,9 +39,9 @@ Results binary(const Call& call) {
 /// Towards zero; by 0 it is 0, which ONNX leaves open.
 Results divide(const Call& call) {
     if (!is_integer(call.in(0).type)) return binary<"A / B">(call);
-    return {elementwise(call, operands_of(call),
-                        wrapped("select(B == 0, 0, select((A < 0) == (B < 0), A div B, -(-A div B)))",
-                                call.in(0).type))};
+    return {elementwise(
+        call, operands_of(call),
+        wrapped("select(B == 0, 0, select((A < 0) == (B < 0), A div B, -(-A div B)))", call.in(0).type))};
 }
 
 Results modulo(const Call& call) {
@@ -116,52 +116,53 @@ Results bit_shift(const Call& call) {
     const std::string direction = call.text("direction", "");
     call.expect(direction == "LEFT" || direction == "RIGHT",
                 fmt::format("shifts to \"{}\", expected LEFT or RIGHT", direction));
-    return {elementwise(call, operands,
-                        wrapped(direction == "LEFT" ? "shift_left(A, B)" : "shift_right(A, B)", call.in(0).type))};
+    return {elementwise(
+        call, operands,
+        wrapped(direction == "LEFT" ? "shift_left(A, B)" : "shift_right(A, B)", call.in(0).type))};
 }
 
 }  // namespace
 
 std::span<const Operator> arithmetic() {
     static constexpr std::array kOperators = {
-    Operator{"Abs", unary<"abs(A)">},
-    Operator{"Acos", unary<"acos(A)">},
-    Operator{"Acosh", unary<"acosh(A)">},
-    Operator{"Add", binary<"A + B">},
-    Operator{"Asin", unary<"asin(A)">},
-    Operator{"Asinh", unary<"asinh(A)">},
-    Operator{"Atan", unary<"atan(A)">},
-    Operator{"Atanh", unary<"atanh(A)">},
-    Operator{"BitShift", bit_shift},
-    Operator{"BitwiseAnd", binary<"bitand(A, B)">},
-    Operator{"BitwiseNot", bitwise_not},
-    Operator{"BitwiseOr", binary<"bitor(A, B)">},
-    Operator{"BitwiseXor", binary<"bitxor(A, B)">},
-    Operator{"Ceil", ceiling_of},
-    Operator{"Cos", unary<"cos(A)">},
-    Operator{"Cosh", unary<"cosh(A)">},
-    Operator{"Div", divide},
-    Operator{"Erf", unary<"erf(A)">},
-    Operator{"Exp", unary<"exp(A)">},
-    Operator{"Floor", floor_of},
-    Operator{"Log", unary<"log(A)">},
-    Operator{"Max", variadic<"max(A, B)">},
-    Operator{"Mean", mean_of_inputs},
-    Operator{"Min", variadic<"min(A, B)">},
-    Operator{"Mod", modulo},
-    Operator{"Mul", binary<"A * B">},
-    Operator{"Neg", unary<"-A">},
-    Operator{"Pow", power},
-    Operator{"Reciprocal", unary<"1 / A">},
-    Operator{"Round", unary<"round(A)">},
-    Operator{"Sign", sign_of},
-    Operator{"Sin", unary<"sin(A)">},
-    Operator{"Sinh", unary<"sinh(A)">},
-    Operator{"Sqrt", unary<"sqrt(A)">},
-    Operator{"Sub", binary<"A - B">},
-    Operator{"Sum", variadic<"A + B">},
-    Operator{"Tan", unary<"tan(A)">},
-    Operator{"Tanh", unary<"tanh(A)">},
+        Operator{"Abs", unary<"abs(A)">},
+        Operator{"Acos", unary<"acos(A)">},
+        Operator{"Acosh", unary<"acosh(A)">},
+        Operator{"Add", binary<"A + B">},
+        Operator{"Asin", unary<"asin(A)">},
+        Operator{"Asinh", unary<"asinh(A)">},
+        Operator{"Atan", unary<"atan(A)">},
+        Operator{"Atanh", unary<"atanh(A)">},
+        Operator{"BitShift", bit_shift},
+        Operator{"BitwiseAnd", binary<"bitand(A, B)">},
+        Operator{"BitwiseNot", bitwise_not},
+        Operator{"BitwiseOr", binary<"bitor(A, B)">},
+        Operator{"BitwiseXor", binary<"bitxor(A, B)">},
+        Operator{"Ceil", ceiling_of},
+        Operator{"Cos", unary<"cos(A)">},
+        Operator{"Cosh", unary<"cosh(A)">},
+        Operator{"Div", divide},
+        Operator{"Erf", unary<"erf(A)">},
+        Operator{"Exp", unary<"exp(A)">},
+        Operator{"Floor", floor_of},
+        Operator{"Log", unary<"log(A)">},
+        Operator{"Max", variadic<"max(A, B)">},
+        Operator{"Mean", mean_of_inputs},
+        Operator{"Min", variadic<"min(A, B)">},
+        Operator{"Mod", modulo},
+        Operator{"Mul", binary<"A * B">},
+        Operator{"Neg", unary<"-A">},
+        Operator{"Pow", power},
+        Operator{"Reciprocal", unary<"1 / A">},
+        Operator{"Round", unary<"round(A)">},
+        Operator{"Sign", sign_of},
+        Operator{"Sin", unary<"sin(A)">},
+        Operator{"Sinh", unary<"sinh(A)">},
+        Operator{"Sqrt", unary<"sqrt(A)">},
+        Operator{"Sub", binary<"A - B">},
+        Operator{"Sum", variadic<"A + B">},
+        Operator{"Tan", unary<"tan(A)">},
+        Operator{"Tanh", unary<"tanh(A)">},
     };
     return kOperators;
 }

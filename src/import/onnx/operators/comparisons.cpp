@@ -52,8 +52,12 @@ Results is_nan(const Call& call) {
 }
 
 Results is_infinite(const Call& call) {
-    const bool positive = call.integer("detect_positive", 1) != 0, negative = call.integer("detect_negative", 1) != 0;
-    const char* body = positive && negative ? "abs(A) == inf" : positive ? "A == inf" : negative ? "A == -inf" : "A != A and A == A";
+    const bool positive = call.integer("detect_positive", 1) != 0,
+               negative = call.integer("detect_negative", 1) != 0;
+    const char* body = positive && negative ? "abs(A) == inf"
+                       : positive           ? "A == inf"
+                       : negative           ? "A == -inf"
+                                            : "A != A and A == A";
     return {elementwise(call, {call.in(0)}, body, DataType::kBool)};
 }
 
@@ -70,7 +74,8 @@ Results cast_operator(const Call& call) {
     // Before opset 6 it is spelled.
     if (const Attribute* to = call.attribute("to"); to && call.opset() < 6) {
         for (int32_t type = 1; type <= static_cast<int32_t>(DataType::kBfloat16); ++type)
-            if (name(static_cast<DataType>(type)) == to->text) return cast_to(call, static_cast<DataType>(type));
+            if (name(static_cast<DataType>(type)) == to->text)
+                return cast_to(call, static_cast<DataType>(type));
         call.refuse(fmt::format("casts to \"{}\"", to->text));
     }
     return cast_to(call, static_cast<DataType>(call.integer("to", 0)));
@@ -84,20 +89,13 @@ Results cast_like(const Call& call) {
 
 std::span<const Operator> comparisons() {
     static constexpr std::array kOperators = {
-    Operator{"And", conjunction},
-    Operator{"Cast", cast_operator},
-    Operator{"CastLike", cast_like},
-    Operator{"Equal", equal},
-    Operator{"Greater", greater},
-    Operator{"GreaterOrEqual", greater_or_equal},
-    Operator{"IsInf", is_infinite},
-    Operator{"IsNaN", is_nan},
-    Operator{"Less", less},
-    Operator{"LessOrEqual", less_or_equal},
-    Operator{"Not", negation},
-    Operator{"Or", disjunction},
-    Operator{"Where", where},
-    Operator{"Xor", differ},
+        Operator{"And", conjunction},    Operator{"Cast", cast_operator},
+        Operator{"CastLike", cast_like}, Operator{"Equal", equal},
+        Operator{"Greater", greater},    Operator{"GreaterOrEqual", greater_or_equal},
+        Operator{"IsInf", is_infinite},  Operator{"IsNaN", is_nan},
+        Operator{"Less", less},          Operator{"LessOrEqual", less_or_equal},
+        Operator{"Not", negation},       Operator{"Or", disjunction},
+        Operator{"Where", where},        Operator{"Xor", differ},
     };
     return kOperators;
 }

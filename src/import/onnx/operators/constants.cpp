@@ -23,7 +23,8 @@ Operand known_int64(const std::vector<int64_t>& shape, const std::vector<int64_t
 Results constant(const Call& call) {
     if (const Attribute* value = call.attribute("value"); value && value->tensor)
         return {operand_of(*value->tensor)};
-    if (call.has_attribute("value_float")) return {known_scalar(DataType::kFloat, call.number("value_float", 0))};
+    if (call.has_attribute("value_float"))
+        return {known_scalar(DataType::kFloat, call.number("value_float", 0))};
     if (call.has_attribute("value_int")) return {known_int64({}, {call.integer("value_int", 0)})};
     if (call.has_attribute("value_floats")) {
         const std::vector<double> numbers = call.numbers("value_floats");
@@ -50,8 +51,10 @@ Results constant_of_shape(const Call& call) {
     const size_t bytes = value.known->bytes.size();
     const auto all = std::make_shared<std::vector<std::byte>>();
     for (int64_t i = 0; i < count; ++i)
-        all->insert(all->end(), value.known->bytes.begin(), value.known->bytes.begin() + static_cast<std::ptrdiff_t>(bytes));
-    return {Operand{.type = value.type, .shape = dims_of(shape), .known = TensorContents{*all, all}, .id = {}}};
+        all->insert(all->end(), value.known->bytes.begin(),
+                    value.known->bytes.begin() + static_cast<std::ptrdiff_t>(bytes));
+    return {
+        Operand{.type = value.type, .shape = dims_of(shape), .known = TensorContents{*all, all}, .id = {}}};
 }
 
 Results eye_like(const Call& call) {
@@ -96,7 +99,8 @@ Results shape_of(const Call& call) {
     const std::vector<int64_t> shape = call.extents(call.in(0));
     const auto rank = static_cast<int64_t>(shape.size());
     const auto place = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank); };
-    const int64_t begin = place(call.integer("start", 0)), end = std::max(begin, place(call.integer("end", rank)));
+    const int64_t begin = place(call.integer("start", 0)),
+                  end = std::max(begin, place(call.integer("end", rank)));
     return {known_int64({end - begin}, {shape.begin() + begin, shape.begin() + end})};
 }
 
@@ -109,9 +113,9 @@ Results size_of(const Call& call) {
 
 std::span<const Operator> constants() {
     static constexpr std::array kOperators = {
-    Operator{"Constant", constant}, Operator{"ConstantOfShape", constant_of_shape},
-    Operator{"EyeLike", eye_like},  Operator{"Range", range_of},
-    Operator{"Shape", shape_of},    Operator{"Size", size_of},
+        Operator{"Constant", constant}, Operator{"ConstantOfShape", constant_of_shape},
+        Operator{"EyeLike", eye_like},  Operator{"Range", range_of},
+        Operator{"Shape", shape_of},    Operator{"Size", size_of},
     };
     return kOperators;
 }

@@ -1,10 +1,10 @@
-// Convolutions of any number of spatial axes, also transposed ones. Padding is what is read outside of the input: 0.
-#include "import/onnx/convolution.h"
-
+// Convolutions of any number of spatial axes, also transposed ones. Padding is what is read outside of the
+// input: 0.
 #include <array>
 
 #include <fmt/format.h>
 
+#include "import/onnx/convolution.h"
 #include "import/onnx/operators/families.h"
 #include "import/onnx/primitives.h"
 #include "import/onnx/windows.h"
@@ -40,8 +40,8 @@ Operand centred_integers(const Call& call, const Operand& x, size_t zero, bool b
 }
 
 Results conv_integer(const Call& call) {
-    return {convolution(call, centred_integers(call, call.in(0), 2, false), centred_integers(call, call.in(1), 3, true),
-                        DataType::kInt32)};
+    return {convolution(call, centred_integers(call, call.in(0), 2, false),
+                        centred_integers(call, call.in(1), 3, true), DataType::kInt32)};
 }
 
 /// Every output looks for the inputs that reach it: o = i * stride + k * dilation - begin.
@@ -52,16 +52,19 @@ Results conv_transpose(const Call& call) {
     const int64_t group = call.integer("group", 1);
     call.expect(group > 0 && of_x[1] == of_w[0] && of_x[1] % group == 0, fmt::format("has {} groups", group));
     const int64_t channels = of_x[1] / group, results = of_w[1];
-    const std::vector<int64_t> spatial = spatial_of(of_x), kernel = call.integers("kernel_shape", spatial_of(of_w));
+    const std::vector<int64_t> spatial = spatial_of(of_x),
+                               kernel = call.integers("kernel_shape", spatial_of(of_w));
     const size_t axes = spatial.size();
     const auto numbers = [&](const char* key, size_t count, int64_t otherwise) {
         std::vector<int64_t> all = call.integers(key, std::vector<int64_t>(count, otherwise));
         call.expect(all.size() == count, fmt::format("has {} {}, expected {}", all.size(), key, count));
-        for (const int64_t each : all) call.expect(std::abs(each) < (1 << 30), fmt::format("has {} in its {}", each, key));
+        for (const int64_t each : all)
+            call.expect(std::abs(each) < (1 << 30), fmt::format("has {} in its {}", each, key));
         return all;
     };
-    const std::vector<int64_t> strides = numbers("strides", axes, 1), dilations = numbers("dilations", axes, 1),
-                               pads = numbers("pads", 2 * axes, 0), extra = numbers("output_padding", axes, 0),
+    const std::vector<int64_t> strides = numbers("strides", axes, 1),
+                               dilations = numbers("dilations", axes, 1), pads = numbers("pads", 2 * axes, 0),
+                               extra = numbers("output_padding", axes, 0),
                                wanted = call.integers("output_shape");
     call.expect(kernel == spatial_of(of_w), "has a kernel_shape that is not its weight's");
     const std::string auto_pad = call.text("auto_pad", "NOTSET");
@@ -70,7 +73,8 @@ Results conv_transpose(const Call& call) {
     text.over("n", Dim(of_x[0]));
     if (group > 1) text.over("g", Dim(group));
     text.over("m", Dim(results));
-    std::vector<std::string> read = {"n", group > 1 ? fmt::format("g * {} + c", channels) : "c"}, of_weight = {read[1], "m"},
+    std::vector<std::string> read = {"n", group > 1 ? fmt::format("g * {} + c", channels) : "c"},
+                             of_weight = {read[1], "m"},
                              written = {"n", group > 1 ? fmt::format("g * {} + m", results) : "m"};
     std::string where;
     for (size_t a = 0; a < axes; ++a) {
@@ -79,7 +83,8 @@ Results conv_transpose(const Call& call) {
         int64_t begin = pads[a], count = full - pads[a] - pads[a + axes];
         const bool is_same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
         if (!wanted.empty() || is_same) {
-            call.expect(wanted.empty() || wanted.size() == axes || wanted.size() == axes + 2, "has an output_shape of other axes");
+            call.expect(wanted.empty() || wanted.size() == axes || wanted.size() == axes + 2,
+                        "has an output_shape of other axes");
             count = wanted.empty() ? spatial[a] * strides[a] : wanted[wanted.size() - axes + a];
             const int64_t total = full - count;
             begin = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
@@ -95,15 +100,16 @@ Results conv_transpose(const Call& call) {
         written.push_back(o);
         std::string from = fmt::format("{} + {} - {} * {}", o, begin, k, dilations[a]);
         if (begin < 0) from = fmt::format("{} - {} - {} * {}", o, -begin, k, dilations[a]);
-        if (strides[a] > 1) where += fmt::format("{}({}) mod {} == 0", where.empty() ? "" : " and ", from, strides[a]);
+        if (strides[a] > 1)
+            where += fmt::format("{}({}) mod {} == 0", where.empty() ? "" : " and ", from, strides[a]);
         read.push_back(strides[a] > 1 ? fmt::format("({}) div {}", from, strides[a]) : from);
         of_weight.push_back(k);
     }
     text.folding("c", Dim(channels));
     for (size_t a = 0; a < axes; ++a) text.folding(fmt::format("k{}", a), Dim(kernel[a]));
     if (!where.empty()) text.where(where);
-    const Operand y =
-        call.build.add(text.read(x, "X", read).read(w, "W", of_weight).write(x.type, shape, written, "sum(X * W)"));
+    const Operand y = call.build.add(
+        text.read(x, "X", read).read(w, "W", of_weight).write(x.type, shape, written, "sum(X * W)"));
     return {call.has(2) ? with_bias(call, y, call.in(2)) : y};
 }
 
@@ -124,8 +130,13 @@ Operand convolution(const Call& call, const Operand& x, const Operand& w, DataTy
     if (group > 1) text.over("g", Dim(group));
     if (group == 1 || results > 1) text.over("m", Dim(results));
     std::vector<Dim> shape = {Dim(of_x[0]), Dim(of_w[0])};
-    std::vector<std::string> read = {"n", group == 1 ? "c" : channels == 1 ? "g" : fmt::format("g * {} + c", channels)},
-                             of_weight = {group == 1 ? "m" : results == 1 ? "g" : fmt::format("g * {} + m", results), "c"},
+    std::vector<std::string> read = {"n", group == 1      ? "c"
+                                          : channels == 1 ? "g"
+                                                          : fmt::format("g * {} + c", channels)},
+                             of_weight = {group == 1     ? "m"
+                                          : results == 1 ? "g"
+                                                         : fmt::format("g * {} + m", results),
+                                          "c"},
                              written = {"n", of_weight[0]};
     for (size_t a = 0; a < windows.size(); ++a) {
         const std::string o = fmt::format("o{}", a), k = fmt::format("k{}", a);

@@ -14,6 +14,7 @@ std::span<const Operator> comparisons();
 std::span<const Operator> convolutions();
 std::span<const Operator> gathers();
 std::span<const Operator> normalisations();
+std::span<const Operator> padding();
 std::span<const Operator> pooling();
 std::span<const Operator> products();
 std::span<const Operator> quantised();

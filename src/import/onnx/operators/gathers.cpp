@@ -18,7 +18,8 @@ Operand counted(const Call& call, const Operand& indices, int64_t extent) {
     if (!indices.known) return indices;
     std::vector<double> numbers;
     for (const int64_t at : integers_of(indices)) {
-        call.expect(at >= -extent && at < extent, fmt::format("has the index {}, expected -{} to {}", at, extent, extent - 1));
+        call.expect(at >= -extent && at < extent,
+                    fmt::format("has the index {}, expected -{} to {}", at, extent, extent - 1));
         numbers.push_back(static_cast<double>(at < 0 ? at + extent : at));
     }
     return known_numbers(DataType::kInt32, call.extents(indices), numbers);
@@ -97,7 +98,8 @@ Results gather_nd(const Call& call) {
     own.push_back("0");
     for (int64_t c = 0; c < chosen; ++c) {
         own.back() = fmt::to_string(c);
-        read.push_back(fmt::format("{} mod {}", element_text("I", own), extents[static_cast<size_t>(batch + c)]));
+        read.push_back(
+            fmt::format("{} mod {}", element_text("I", own), extents[static_cast<size_t>(batch + c)]));
     }
     for (size_t a = static_cast<size_t>(batch + chosen); a < x.rank(); ++a) {
         axes.push_back(axis_name(axes.size()));
@@ -126,8 +128,8 @@ std::optional<Meeting> meeting_of(const Call& call) {
     call.refuse(fmt::format("joins by \"{}\", expected none, add, mul, max or min", kind));
 }
 
-/// Element by element: every place looks at all updates that may meet it. `is_it` tells whether update `j` does, in
-/// terms of I; the last one counts, or all are joined.
+/// Element by element: every place looks at all updates that may meet it. `is_it` tells whether update `j`
+/// does, in terms of I; the last one counts, or all are joined.
 Operand scattered(const Call& call, const Operand& x, const Operand& indices, const Operand& updates,
                   const std::vector<std::string>& of_indices, const std::vector<std::string>& of_updates,
                   const Dim& count, const std::string& is_it) {
@@ -141,15 +143,15 @@ Operand scattered(const Call& call, const Operand& x, const Operand& indices, co
     if (const std::optional<Meeting> meeting = meeting_of(call)) {
         OperatorText text = over_all();
         text.read(indices, "I", of_indices).read(updates, "U", of_updates);
-        const Operand folded = call.build.add(text.write(
-            sum_type(x.type), x.shape, axes,
-            fmt::format("{}(select({}, U, {}))", meeting->monoid, is_it, meeting->identity)));
+        const Operand folded = call.build.add(
+            text.write(sum_type(x.type), x.shape, axes,
+                       fmt::format("{}(select({}, U, {}))", meeting->monoid, is_it, meeting->identity)));
         return elementwise(call, {x, folded}, wrapped(meeting->join, x.type));
     }
     OperatorText last = over_all();
-    const Operand found = call.build.add(last.read(indices, "I", of_indices)
-                                             .write(DataType::kInt64, x.shape, axes,
-                                                    fmt::format("max(select({}, j, -1))", is_it)));
+    const Operand found = call.build.add(
+        last.read(indices, "I", of_indices)
+            .write(DataType::kInt64, x.shape, axes, fmt::format("max(select({}, j, -1))", is_it)));
     OperatorText text = over_all();
     text.read(found, "L", axes).read(updates, "U", of_updates);
     const Operand value =
@@ -160,12 +162,14 @@ Operand scattered(const Call& call, const Operand& x, const Operand& indices, co
 Results scatter_elements(const Call& call) {
     const Operand &x = call.in(0), &indices = call.in(1), &updates = call.in(2);
     const size_t axis = call.axis(call.integer("axis", 0), x.rank());
-    call.expect(indices.rank() == x.rank() && indices.shape == updates.shape, "has updates of another shape than its indices");
+    call.expect(indices.rank() == x.rank() && indices.shape == updates.shape,
+                "has updates of another shape than its indices");
     const std::vector<int64_t> extents = call.extents(x), of_indices = call.extents(indices);
     std::vector<std::string> at = axis_names(x.rank());
     std::string is_it = fmt::format("I mod {} == {}", extents[axis], at[axis]);
     for (size_t a = 0; a < x.rank(); ++a)
-        if (a != axis && of_indices[a] < extents[a]) is_it += fmt::format(" and {} < {}", at[a], of_indices[a]);
+        if (a != axis && of_indices[a] < extents[a])
+            is_it += fmt::format(" and {} < {}", at[a], of_indices[a]);
     at[axis] = "j";
     return {scattered(call, x, indices, updates, at, at, indices.shape[axis], is_it)};
 }
@@ -173,7 +177,8 @@ Results scatter_elements(const Call& call) {
 Results scatter_nd(const Call& call) {
     const Operand& x = call.in(0);
     const std::vector<int64_t> extents = call.extents(x), of_indices = call.extents(call.in(1));
-    call.expect(!of_indices.empty() && of_indices.back() <= static_cast<int64_t>(x.rank()), "chooses more axes than there are");
+    call.expect(!of_indices.empty() && of_indices.back() <= static_cast<int64_t>(x.rank()),
+                "chooses more axes than there are");
     const int64_t chosen = of_indices.back();
     int64_t count = 1;
     for (size_t a = 0; a + 1 < of_indices.size(); ++a) count *= of_indices[a];
@@ -188,8 +193,8 @@ Results scatter_nd(const Call& call) {
     const Operand updates = call.build.with_shape(call.in(2), dims_of(update_shape));
     std::string is_it;
     for (int64_t c = 0; c < chosen; ++c)
-        is_it += fmt::format("{}I[j, {}] mod {} == {}", c == 0 ? "" : " and ", c, extents[static_cast<size_t>(c)],
-                             axes[static_cast<size_t>(c)]);
+        is_it += fmt::format("{}I[j, {}] mod {} == {}", c == 0 ? "" : " and ", c,
+                             extents[static_cast<size_t>(c)], axes[static_cast<size_t>(c)]);
     return {scattered(call, x, indices, updates, {"j", "0"}, of_updates, Dim(count), is_it)};
 }
 
@@ -200,7 +205,8 @@ Results tensor_scatter(const Call& call) {
     const bool goes_round = call.text("mode", "linear") == "circular";
     const int64_t extent = call.extents(cache)[axis];
     std::vector<std::string> at = axis_names(cache.rank());
-    const Operand begins = call.has(2) ? call.in(2) : expand(call, known_scalar(DataType::kInt64, 0), {cache.shape[0]});
+    const Operand begins =
+        call.has(2) ? call.in(2) : expand(call, known_scalar(DataType::kInt64, 0), {cache.shape[0]});
     const std::string place_of = goes_round ? fmt::format("(j + I) mod {}", extent) : "j + I";
     const std::string is_it = fmt::format("{} == {}", place_of, at[axis]);
     std::vector<std::string> of_updates = at;

@@ -37,7 +37,8 @@ Centred centred(const Call& call, const Operand& x, const std::vector<size_t>& a
     const Operand mean = mean_along(call, x, axes, "X");
     const Operand difference = elementwise(call, {x, mean}, "A - B", sum_type(x.type));
     const Operand variance = mean_along(call, difference, axes, "X * X");
-    return {difference, mean, elementwise(call, {variance}, fmt::format("1 / sqrt(A + {})", literal(epsilon)))};
+    return {difference, mean,
+            elementwise(call, {variance}, fmt::format("1 / sqrt(A + {})", literal(epsilon)))};
 }
 
 /// A vector as long as an axis, beside tensors of a rank.
@@ -62,8 +63,9 @@ Results batch_normalization(const Call& call) {
     call.expect(x.rank() >= 2 || call.opset() >= 15, "needs a batch of channels");
     const size_t rank = x.rank(), channels = rank > 1 ? 1 : 0;
     const auto of = [&](size_t i) { return along(call, call.in(i), channels, rank); };
-    return {elementwise(call, {x, of(1), of(2), of(3), of(4)},
-                        fmt::format("(A - D) / sqrt(E + {}) * B + C", literal(call.number("epsilon", 1e-5F))))};
+    return {
+        elementwise(call, {x, of(1), of(2), of(3), of(4)},
+                    fmt::format("(A - D) / sqrt(E + {}) * B + C", literal(call.number("epsilon", 1e-5F))))};
 }
 
 Results layer_normalization(const Call& call) {
@@ -83,7 +85,8 @@ Results rms_normalization(const Call& call) {
     const size_t axis = call.axis(call.integer("axis", -1), x.rank());
     const Operand square = mean_along(call, x, axes_from(axis, x.rank()), "X * X");
     return {elementwise(call, {x, square, call.in(1)},
-                        fmt::format("A / sqrt(B + {}) * C", literal(call.number("epsilon", 1e-5F))), call.in(1).type)};
+                        fmt::format("A / sqrt(B + {}) * C", literal(call.number("epsilon", 1e-5F))),
+                        call.in(1).type)};
 }
 
 Results instance_normalization(const Call& call) {
@@ -100,7 +103,8 @@ Results group_normalization(const Call& call) {
     const Operand& x = call.in(0);
     const std::vector<int64_t> extents = call.extents(x);
     const int64_t groups = call.integer("num_groups", 0);
-    call.expect(x.rank() >= 2 && groups > 0 && extents[1] % groups == 0, fmt::format("has {} groups", groups));
+    call.expect(x.rank() >= 2 && groups > 0 && extents[1] % groups == 0,
+                fmt::format("has {} groups", groups));
     std::vector<int64_t> split = extents;
     split[1] /= groups;
     split.insert(split.begin() + 1, groups);
@@ -135,7 +139,8 @@ Results lp_normalization(const Call& call) {
     const size_t axis = call.axis(call.integer("axis", -1), x.rank());
     const int64_t p = call.integer("p", 2);
     call.expect(p == 1 || p == 2, fmt::format("has the norm {}, expected 1 or 2", p));
-    const Operand norm = reduce(call, x, {axis}, true, p == 1 ? "sum(abs(X))" : "sqrt(sum(X * X))", sum_type(x.type));
+    const Operand norm =
+        reduce(call, x, {axis}, true, p == 1 ? "sum(abs(X))" : "sqrt(sum(X * X))", sum_type(x.type));
     // A norm of 0 leaves zeros.
     return {elementwise(call, {x, norm}, "select(B == 0, 0, A / B)", x.type)};
 }
@@ -143,7 +148,8 @@ Results lp_normalization(const Call& call) {
 Results local_response_normalization(const Call& call) {
     const Operand& x = call.in(0);
     const int64_t size = call.integer("size", 0);
-    call.expect(x.rank() >= 2 && size > 0 && size < (1 << 20), fmt::format("has windows of {} channels", size));
+    call.expect(x.rank() >= 2 && size > 0 && size < (1 << 20),
+                fmt::format("has windows of {} channels", size));
     OperatorText text = operator_text(call);
     std::vector<std::string> axes = axis_names(x.rank()), read = axes;
     for (size_t a = 0; a < x.rank(); ++a) text.over(axes[a], x.shape[a]);
@@ -163,7 +169,8 @@ Results softmax_of(const Call& call, bool is_log) {
     const Operand& x = call.in(0);
     if (x.rank() == 0) return {softmax(call, call.build.with_shape(x, {Dim(1)}), {0}, is_log)};
     const size_t axis = call.axis(call.integer("axis", call.opset() < 13 ? 1 : -1), x.rank());
-    return {softmax(call, x, call.opset() < 13 ? axes_from(axis, x.rank()) : std::vector<size_t>{axis}, is_log)};
+    return {
+        softmax(call, x, call.opset() < 13 ? axes_from(axis, x.rank()) : std::vector<size_t>{axis}, is_log)};
 }
 
 Results softmax_operator(const Call& call) {

@@ -40,13 +40,15 @@ Operand pooled(const Call& call, const Operand& x, const Pool& pool, const std::
         written.push_back(o);
         read.push_back(element_of_window(pool.windows[a], o, fmt::format("k{}", a)));
     }
-    for (size_t a = 0; a < pool.windows.size(); ++a) text.folding(fmt::format("k{}", a), Dim(pool.windows[a].kernel));
+    for (size_t a = 0; a < pool.windows.size(); ++a)
+        text.folding(fmt::format("k{}", a), Dim(pool.windows[a].kernel));
     text.read(x, "X", read);
     if (beside) text.read(*beside, "M", written);
     return call.build.add(text.write(type, shape, written, value));
 }
 
-/// For each window, how many of its elements lie in the input, or also in the padding but not in what ceil_mode adds.
+/// For each window, how many of its elements lie in the input, or also in the padding but not in what
+/// ceil_mode adds.
 Operand divisors(const Call& call, const Pool& pool, bool counts_padding, DataType type) {
     std::vector<double> numbers = {1};
     std::vector<int64_t> shape;
@@ -75,7 +77,8 @@ Results average_pool(const Call& call) {
     const Pool pool = pool_of(call);
     const DataType type = sum_type(x.type);
     const Operand sum = pooled(call, x, pool, "sum(X)", type);
-    return {elementwise(call, {sum, divisors(call, pool, call.integer("count_include_pad", 0) != 0, type)}, "A / B", x.type)};
+    return {elementwise(call, {sum, divisors(call, pool, call.integer("count_include_pad", 0) != 0, type)},
+                        "A / B", x.type)};
 }
 
 Results lp_pool(const Call& call) {
@@ -115,10 +118,12 @@ Results max_pool(const Call& call) {
             element_of_window(pool.windows[a], fmt::format("o{}", a), fmt::format("k{}", a));
         inside += fmt::format(" and {0} >= 0 and {0} < {1}", at, pool.windows[a].input);
     }
-    const Operand first = pooled(call, x, pool, fmt::format("min(select(X == M{}, {}, {}))", inside, position, stride),
-                                 DataType::kInt64, &results.front());
+    const Operand first =
+        pooled(call, x, pool, fmt::format("min(select(X == M{}, {}, {}))", inside, position, stride),
+               DataType::kInt64, &results.front());
     // The position in the whole input: image and channel come first.
-    results.push_back(elementwise(call, {first}, fmt::format("A + (x0 * {} + x1) * {}", pool.extents[1], stride)));
+    results.push_back(
+        elementwise(call, {first}, fmt::format("A + (x0 * {} + x1) * {}", pool.extents[1], stride)));
     return results;
 }
 
@@ -152,9 +157,12 @@ Results global_lp_pool(const Call& call) {
 
 std::span<const Operator> pooling() {
     static constexpr std::array kOperators = {
-        Operator{"AveragePool", average_pool},        Operator{"GlobalAveragePool", global_average_pool},
-        Operator{"GlobalLpPool", global_lp_pool},     Operator{"GlobalMaxPool", global_max_pool},
-        Operator{"LpPool", lp_pool},                  Operator{"MaxPool", max_pool},
+        Operator{"AveragePool", average_pool},
+        Operator{"GlobalAveragePool", global_average_pool},
+        Operator{"GlobalLpPool", global_lp_pool},
+        Operator{"GlobalMaxPool", global_max_pool},
+        Operator{"LpPool", lp_pool},
+        Operator{"MaxPool", max_pool},
     };
     return kOperators;
 }

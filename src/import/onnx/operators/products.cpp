@@ -48,14 +48,15 @@ Operand without_zero(const Call& call, const Operand& x, size_t zero, bool by_co
     const Operand whole = cast(call, x, DataType::kInt32);
     if (!call.has(zero)) return whole;
     Operand z = cast(call, call.in(zero), DataType::kInt32);
-    if (z.rank() == 1 && !by_column && z.shape[0] != Dim(1)) z = call.build.with_shape(z, {z.shape[0], Dim(1)});
+    if (z.rank() == 1 && !by_column && z.shape[0] != Dim(1))
+        z = call.build.with_shape(z, {z.shape[0], Dim(1)});
     if (z.rank() == 1 && z.shape[0] == Dim(1)) z = call.build.with_shape(z, {});
     return elementwise(call, {whole, z}, "A - B");
 }
 
 Results mat_mul_integer(const Call& call) {
-    return {product_of_any(call, without_zero(call, call.in(0), 2, false), without_zero(call, call.in(1), 3, true),
-                           DataType::kInt32)};
+    return {product_of_any(call, without_zero(call, call.in(0), 2, false),
+                           without_zero(call, call.in(1), 3, true), DataType::kInt32)};
 }
 
 /// One operator: letters are iterators, those that the result lacks are folded.
@@ -94,7 +95,8 @@ Results einsum(const Call& call) {
                 at += 2;
                 continue;
             }
-            call.expect(std::isalpha(static_cast<unsigned char>(c)) != 0, fmt::format("has the letter \"{}\"", c));
+            call.expect(std::isalpha(static_cast<unsigned char>(c)) != 0,
+                        fmt::format("has the letter \"{}\"", c));
             own.push_back(fmt::format("l{}", c));
             if (!letters.insert(c).second) twice.insert(c);
         }
@@ -140,18 +142,18 @@ Results einsum(const Call& call) {
     }
     const bool is_fold = written.size() < extents.size();
     const DataType type = operands.front().type;
-    return {call.build.add(text.write(type, shape, written, is_fold ? wrapped(fmt::format("sum({})", body), type)
-                                                                    : wrapped(body, type)))};
+    return {call.build.add(text.write(
+        type, shape, written, is_fold ? wrapped(fmt::format("sum({})", body), type) : wrapped(body, type)))};
 }
 
 }  // namespace
 
 std::span<const Operator> products() {
     static constexpr std::array kOperators = {
-    Operator{"Einsum", einsum},
-    Operator{"Gemm", gemm},
-    Operator{"MatMul", mat_mul},
-    Operator{"MatMulInteger", mat_mul_integer},
+        Operator{"Einsum", einsum},
+        Operator{"Gemm", gemm},
+        Operator{"MatMul", mat_mul},
+        Operator{"MatMulInteger", mat_mul_integer},
     };
     return kOperators;
 }

@@ -1,5 +1,5 @@
-// Quantisation: integers with a scale and a zero point. Quotients are rounded to F32 before they are rounded to whole
-// numbers, to even, and the zero point is added behind that.
+// Quantisation: integers with a scale and a zero point. Quotients are rounded to F32 before they are rounded
+// to whole numbers, to even, and the zero point is added behind that.
 #include <array>
 
 #include <fmt/format.h>
@@ -14,7 +14,8 @@ namespace {
 
 using Results = std::vector<Operand>;
 
-/// Where scale and zero point are read for the element of x at `axes`: one, one along an axis, or one for each block.
+/// Where scale and zero point are read for the element of x at `axes`: one, one along an axis, or one for
+/// each block.
 std::vector<std::string> parameter_place(const Call& call, const Operand& x, const Operand& parameter) {
     const std::vector<std::string> axes = axis_names(x.rank());
     const int64_t block = call.integer("block_size", 0);
@@ -31,7 +32,8 @@ std::vector<std::string> parameter_place(const Call& call, const Operand& x, con
     const size_t axis = call.axis(call.integer("axis", 1), x.rank());
     at[axis] = fmt::format("{} div {}", axes[axis], block);
     const std::vector<int64_t> extents = call.extents(x), blocks = call.extents(parameter);
-    call.expect((extents[axis] + block - 1) / block == blocks[axis], "has another number of blocks than its axis");
+    call.expect((extents[axis] + block - 1) / block == blocks[axis],
+                "has another number of blocks than its axis");
     return at;
 }
 
@@ -50,16 +52,17 @@ Results quantize_linear(const Call& call) {
     const auto stated = static_cast<DataType>(call.integer("output_dtype", 0));
     const DataType type = zero ? zero->type : stated == DataType::kUndefined ? DataType::kUint8 : stated;
     if (const std::optional<NarrowFloat> narrow = narrow_float(type)) {
-        const Operand quotient = with_parameters(call, call.in(0), call.in(1), nullptr, "f32(X / S)", DataType::kFloat);
+        const Operand quotient =
+            with_parameters(call, call.in(0), call.in(1), nullptr, "f32(X / S)", DataType::kFloat);
         return {cast(call, quotient, type, call.integer("saturate", 1) != 0)};
     }
     call.expect(is_integer(type), fmt::format("quantises to {}, which is not supported", name(type)));
     // NaN is stored as 0.
     const IntegerRange limits = range(type);
-    return {with_parameters(call, call.in(0), call.in(1), zero,
-                            fmt::format("max({}, min({}, round(f32(X / S)){}))", limits.low, limits.high,
-                                        zero ? " + Z" : ""),
-                            type)};
+    return {with_parameters(
+        call, call.in(0), call.in(1), zero,
+        fmt::format("max({}, min({}, round(f32(X / S)){}))", limits.low, limits.high, zero ? " + Z" : ""),
+        type)};
 }
 
 Results dequantize_linear(const Call& call) {
@@ -97,7 +100,8 @@ Operand less_zero(const Call& call, const Operand& x, const Operand& zero) {
 /// Sums of products as numbers of the result: times a scale, rounded, plus the zero point.
 Operand requantised(const Call& call, const Operand& sum, const Operand& a_scale, const Operand& b_scale,
                     const Operand& y_scale, const Operand& y_zero) {
-    return elementwise(call, {sum, a_scale, b_scale, y_scale, y_zero}, "round(f32(A * f32(f32(B * C) / D))) + E", y_zero.type);
+    return elementwise(call, {sum, a_scale, b_scale, y_scale, y_zero},
+                       "round(f32(A * f32(f32(B * C) / D))) + E", y_zero.type);
 }
 
 Results q_linear_mat_mul(const Call& call) {

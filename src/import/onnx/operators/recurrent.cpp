@@ -41,21 +41,28 @@ std::string activated(const Call& call, const Activation& f, const std::string& 
     call.refuse(fmt::format("has the activation \"{}\"", f.name));
 }
 
-std::vector<Activation> activations_of(const Call& call, const std::vector<std::string>& usual, size_t directions) {
+std::vector<Activation> activations_of(const Call& call, const std::vector<std::string>& usual,
+                                       size_t directions) {
     std::vector<std::string> names;
     if (const Attribute* given = call.attribute("activations")) names = given->texts;
     if (names.empty())
         for (size_t d = 0; d < directions; ++d) names.insert(names.end(), usual.begin(), usual.end());
     call.expect(names.size() == usual.size() * directions, fmt::format("has {} activations", names.size()));
-    const std::vector<double> alphas = call.numbers("activation_alpha"), betas = call.numbers("activation_beta");
+    const std::vector<double> alphas = call.numbers("activation_alpha"),
+                              betas = call.numbers("activation_beta");
     std::vector<Activation> all;
     size_t next_alpha = 0, next_beta = 0;
     for (std::string name : names) {
         for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
         const bool has_beta = name == "affine" || name == "scaledtanh" || name == "hardsigmoid";
         const bool has_alpha = has_beta || name == "leakyrelu" || name == "thresholdedrelu" || name == "elu";
-        Activation f{name, name == "leakyrelu" ? 0.01 : name == "hardsigmoid" ? 0.2 : 1.0,
-                     name == "hardsigmoid" ? 0.5 : name == "affine" ? 0.0 : 1.0};
+        Activation f{name,
+                     name == "leakyrelu"     ? 0.01
+                     : name == "hardsigmoid" ? 0.2
+                                             : 1.0,
+                     name == "hardsigmoid" ? 0.5
+                     : name == "affine"    ? 0.0
+                                           : 1.0};
         if (has_alpha && next_alpha < alphas.size()) f.alpha = alphas[next_alpha++];
         if (has_beta && next_beta < betas.size()) f.beta = betas[next_beta++];
         all.push_back(f);
@@ -70,25 +77,33 @@ public:
         is_batch_first = call.integer("layout", 0) != 0;
         x = is_batch_first ? transpose(call, call.in(0), {1, 0, 2}) : call.in(0);
         const std::vector<int64_t> of_x = call.extents(x), of_r = call.extents(call.in(2));
-        call.expect(of_x.size() == 3 && of_r.size() == 3, "needs [steps, batch, width] and weights of three axes");
+        call.expect(of_x.size() == 3 && of_r.size() == 3,
+                    "needs [steps, batch, width] and weights of three axes");
         steps = of_x[0];
         batch = of_x[1];
         hidden = of_r[2];
         const std::string direction = call.text("direction", "forward");
         directions = direction == "bidirectional" ? 2 : 1;
         is_reversed = direction == "reverse";
-        call.expect(direction == "forward" || is_reversed || directions == 2, fmt::format("has the direction \"{}\"", direction));
-        call.expect(of_r[0] == directions && of_r[1] == gates * hidden && steps > 0, "has weights of another shape");
-        call.expect(steps * directions <= kMostSteps,
-                    fmt::format("has {} steps, and at most {} are supported", steps * directions, kMostSteps));
+        call.expect(direction == "forward" || is_reversed || directions == 2,
+                    fmt::format("has the direction \"{}\"", direction));
+        call.expect(of_r[0] == directions && of_r[1] == gates * hidden && steps > 0,
+                    "has weights of another shape");
+        call.expect(
+            steps * directions <= kMostSteps,
+            fmt::format("has {} steps, and at most {} are supported", steps * directions, kMostSteps));
         functions = activations_of(call, usual, static_cast<size_t>(directions));
         clip = call.number("clip", 0);
     }
 
-    /// The products of all inputs with the weights, plus the biases of the inputs: [steps, batch, gates * hidden].
+    /// The products of all inputs with the weights, plus the biases of the inputs: [steps, batch, gates *
+    /// hidden].
     Operand inputs(int64_t d) const {
         OperatorText text = operator_text(call);
-        text.over("t", Dim(steps)).over("b", Dim(batch)).over("g", Dim(gates * hidden)).folding("k", x.shape[2]);
+        text.over("t", Dim(steps))
+            .over("b", Dim(batch))
+            .over("g", Dim(gates * hidden))
+            .folding("k", x.shape[2]);
         text.read(x, "X", {"t", "b", "k"}).read(call.in(1), "W", {fmt::to_string(d), "g", "k"});
         const Operand y = call.build.add(
             text.write(x.type, dims_of({steps, batch, gates * hidden}), {"t", "b", "g"}, "sum(X * W)"));
@@ -104,7 +119,8 @@ public:
         OperatorText text = operator_text(call);
         text.over("b", Dim(batch)).over("g", Dim(count * hidden)).folding("k", Dim(hidden));
         text.read(h, "H", {"b", "k"});
-        text.read(call.in(2), "R", {fmt::to_string(d), first == 0 ? "g" : fmt::format("g + {}", first * hidden), "k"});
+        text.read(call.in(2), "R",
+                  {fmt::to_string(d), first == 0 ? "g" : fmt::format("g + {}", first * hidden), "k"});
         const Operand y =
             call.build.add(text.write(x.type, dims_of({batch, count * hidden}), {"b", "g"}, "sum(H * R)"));
         if (!call.has(3)) return y;
@@ -164,7 +180,8 @@ public:
                 const std::vector<Operand> next = step(d, now, states);
                 Operand shown = next.front();
                 if (call.has(4)) shown = kept(expand(call, known_scalar(x.type, 0), shown.shape), shown, t);
-                outputs[static_cast<size_t>(t)].push_back(call.build.with_shape(shown, dims_of({1, 1, batch, hidden})));
+                outputs[static_cast<size_t>(t)].push_back(
+                    call.build.with_shape(shown, dims_of({1, 1, batch, hidden})));
                 for (size_t s = 0; s < states.size(); ++s) states[s] = kept(states[s], next[s], t);
             }
             for (size_t s = 0; s < states.size(); ++s)
@@ -210,16 +227,17 @@ Results lstm(const Call& call) {
             return text;
         };
         const std::string in = layer.gate(d, 0, layer.of_gate("G", 0) + peephole(0, "C"));
-        const std::string forget =
-            couples ? fmt::format("(1 - {})", in) : layer.gate(d, 0, layer.of_gate("G", 2) + peephole(2, "C"));
-        const Operand cell =
-            layer.written(add_operands(layer.over_state(), c),
-                          fmt::format("{} * C + {} * {}", forget, in, layer.gate(d, 1, layer.of_gate("G", 3))));
+        const std::string forget = couples ? fmt::format("(1 - {})", in)
+                                           : layer.gate(d, 0, layer.of_gate("G", 2) + peephole(2, "C"));
+        const Operand cell = layer.written(
+            add_operands(layer.over_state(), c),
+            fmt::format("{} * C + {} * {}", forget, in, layer.gate(d, 1, layer.of_gate("G", 3))));
         const std::string out = layer.gate(d, 0, layer.of_gate("G", 1) + peephole(1, "C"));
         const size_t each = layer.functions.size() / static_cast<size_t>(layer.directions);
-        const Operand hidden =
-            layer.written(add_operands(layer.over_state(), cell),
-                          fmt::format("{} * {}", out, activated(call, layer.functions[static_cast<size_t>(d) * each + 2], "C")));
+        const Operand hidden = layer.written(
+            add_operands(layer.over_state(), cell),
+            fmt::format("{} * {}", out,
+                        activated(call, layer.functions[static_cast<size_t>(d) * each + 2], "C")));
         return std::vector<Operand>{hidden, cell};
     });
 }
@@ -237,7 +255,8 @@ Results gru(const Call& call) {
         if (resets_behind) {
             OperatorText text = layer.over_state();
             text.read(x, "G", {"b", "j"}).read(r, "R", {"b", "j"});
-            inner = layer.written(text, fmt::format("{} + {} * {}", layer.of_gate("G", 2), reset, layer.of_gate("R", 2)));
+            inner = layer.written(
+                text, fmt::format("{} + {} * {}", layer.of_gate("G", 2), reset, layer.of_gate("R", 2)));
         } else {
             OperatorText text = layer.over_state();
             text.read(x, "G", {"b", "j"}).read(r, "R", {"b", "j"}).read(h, "H", {"b", "j"});
@@ -247,7 +266,10 @@ Results gru(const Call& call) {
             inner = layer.written(sum, fmt::format("{} + R", layer.of_gate("G", 2)));
         }
         OperatorText text = layer.over_state();
-        text.read(x, "G", {"b", "j"}).read(r, "R", {"b", "j"}).read(h, "H", {"b", "j"}).read(inner, "N", {"b", "j"});
+        text.read(x, "G", {"b", "j"})
+            .read(r, "R", {"b", "j"})
+            .read(h, "H", {"b", "j"})
+            .read(inner, "N", {"b", "j"});
         return std::vector<Operand>{
             layer.written(text, fmt::format("(1 - {0}) * {1} + {0} * H", update, layer.gate(d, 1, "N")))};
     });

@@ -33,8 +33,8 @@ Reduction reduction_of(const Call& call) {
 }
 
 /// Of each element `before`, folded, and of what is folded `after`, in which `A` is it.
-Operand reduced(const Call& call, const Operand& x, const Reduction& how, const char* monoid, const char* before,
-                const char* after) {
+Operand reduced(const Call& call, const Operand& x, const Reduction& how, const char* monoid,
+                const char* before, const char* after) {
     const DataType type = x.type, wide = sum_type(type);
     if (how.does_nothing) {
         const std::string value = fmt::format("({})", before);
@@ -93,8 +93,8 @@ Results reduce_log_sum_exp(const Call& call) {
     const Operand real = cast(call, x, type);
     const Reduction how = reduction_of(call);
     if (how.does_nothing) return {cast(call, elementwise(call, {real}, "log(exp(A))"), x.type)};
-    const Operand largest =
-        elementwise(call, {reduce(call, real, how.axes, true, "max(X)", type)}, "select(abs(A) == inf, 0, A)");
+    const Operand largest = elementwise(call, {reduce(call, real, how.axes, true, "max(X)", type)},
+                                        "select(abs(A) == inf, 0, A)");
     const Operand power = elementwise(call, {real, largest}, "exp(A - B)");
     const Operand sum = reduce(call, power, how.axes, true, "sum(X)", type);
     const Operand result = elementwise(call, {sum, largest}, "log(A) + B");
@@ -130,10 +130,11 @@ Results arg_reduce(const Call& call, const char* monoid) {
     const int64_t extent = call.extents(x)[axis];
     const std::string is_it = "X == M or X != X";
     return {call.build.add(
-        text.read(x, "X", axes).read(extreme, "M", at).write(
-            DataType::kInt64, shape, written,
-            takes_last ? fmt::format("max(select({}, {}, 0))", is_it, axes[axis])
-                       : fmt::format("min(select({}, {}, {}))", is_it, axes[axis], extent)))};
+        text.read(x, "X", axes)
+            .read(extreme, "M", at)
+            .write(DataType::kInt64, shape, written,
+                   takes_last ? fmt::format("max(select({}, {}, 0))", is_it, axes[axis])
+                              : fmt::format("min(select({}, {}, {}))", is_it, axes[axis], extent)))};
 }
 
 Results arg_max(const Call& call) {
@@ -154,29 +155,30 @@ Results cumulative_sum(const Call& call) {
     read[axis] = "j";
     text.where(fmt::format("{}", reverses ? fmt::format("j {} {}", excludes ? ">" : ">=", axes[axis])
                                           : fmt::format("j {} {}", excludes ? "<" : "<=", axes[axis])));
-    return {cast(call,
-                 call.build.add(text.read(x, "X", read).write(sum_type(x.type), x.shape, axes,
-                                                              wrapped("sum(X)", x.type))),
-                 x.type)};
+    return {
+        cast(call,
+             call.build.add(
+                 text.read(x, "X", read).write(sum_type(x.type), x.shape, axes, wrapped("sum(X)", x.type))),
+             x.type)};
 }
 
 }  // namespace
 
 std::span<const Operator> reductions() {
     static constexpr std::array kOperators = {
-    Operator{"ArgMax", arg_max},
-    Operator{"ArgMin", arg_min},
-    Operator{"CumSum", cumulative_sum},
-    Operator{"ReduceL1", reduce_operator<4>},
-    Operator{"ReduceL2", reduce_operator<5>},
-    Operator{"ReduceLogSum", reduce_operator<7>},
-    Operator{"ReduceLogSumExp", reduce_log_sum_exp},
-    Operator{"ReduceMax", reduce_operator<2>},
-    Operator{"ReduceMean", reduce_mean},
-    Operator{"ReduceMin", reduce_operator<3>},
-    Operator{"ReduceProd", reduce_operator<1>},
-    Operator{"ReduceSum", reduce_operator<0>},
-    Operator{"ReduceSumSquare", reduce_operator<6>},
+        Operator{"ArgMax", arg_max},
+        Operator{"ArgMin", arg_min},
+        Operator{"CumSum", cumulative_sum},
+        Operator{"ReduceL1", reduce_operator<4>},
+        Operator{"ReduceL2", reduce_operator<5>},
+        Operator{"ReduceLogSum", reduce_operator<7>},
+        Operator{"ReduceLogSumExp", reduce_log_sum_exp},
+        Operator{"ReduceMax", reduce_operator<2>},
+        Operator{"ReduceMean", reduce_mean},
+        Operator{"ReduceMin", reduce_operator<3>},
+        Operator{"ReduceProd", reduce_operator<1>},
+        Operator{"ReduceSum", reduce_operator<0>},
+        Operator{"ReduceSumSquare", reduce_operator<6>},
     };
     return kOperators;
 }

@@ -32,7 +32,8 @@ struct Style {
 
 /// The place in the input of an element of the output.
 double place_of(const Call& call, const Resizing& r, const Style& style, int64_t o) {
-    const auto at = static_cast<double>(o), input = static_cast<double>(r.input), output = static_cast<double>(r.output);
+    const auto at = static_cast<double>(o), input = static_cast<double>(r.input),
+               output = static_cast<double>(r.output);
     if (style.coordinates == "half_pixel") return (at + 0.5) / r.scale - 0.5;
     if (style.coordinates == "half_pixel_symmetric") {
         const double adjusted = output / (input * r.scale);
@@ -86,7 +87,8 @@ Taps taps_of(const Call& call, const Resizing& r, const Style& style) {
         for (int64_t t = 0; t < taps.count; ++t) {
             const int64_t offset = (style.smooths ? first : is_cubic ? -1 : 0) + t;
             const double distance = (static_cast<double>(offset) - rest) * squeeze;
-            double weight = is_cubic ? cubic_weight(distance, style.cubic) : std::max(0.0, 1 - std::fabs(distance));
+            double weight =
+                is_cubic ? cubic_weight(distance, style.cubic) : std::max(0.0, 1 - std::fabs(distance));
             const int64_t at = static_cast<int64_t>(whole) + offset;
             if (style.excludes_outside && (at < 0 || at >= r.input)) weight = 0;
             total += weight;
@@ -99,11 +101,13 @@ Taps taps_of(const Call& call, const Resizing& r, const Style& style) {
     return taps;
 }
 
-Operand resized_along(const Call& call, const Operand& x, size_t axis, const Resizing& r, const Style& style) {
+Operand resized_along(const Call& call, const Operand& x, size_t axis, const Resizing& r,
+                      const Style& style) {
     if (style.mode == "nearest") {
         std::vector<int64_t> table;
         for (int64_t o = 0; o < r.output; ++o)
-            table.push_back(std::clamp<int64_t>(nearest_of(call, style.nearest, place_of(call, r, style, o)), 0, r.input - 1));
+            table.push_back(std::clamp<int64_t>(nearest_of(call, style.nearest, place_of(call, r, style, o)),
+                                                0, r.input - 1));
         return pick(call, x, axis, table);
     }
     const Taps taps = taps_of(call, r, style);
@@ -121,8 +125,8 @@ Operand resized_along(const Call& call, const Operand& x, size_t axis, const Res
     return call.build.add(text.write(x.type, shape, axes, "sum(X * W)"));
 }
 
-Operand resized(const Call& call, Operand x, const std::vector<size_t>& axes, const std::vector<Resizing>& how,
-                const Style& style) {
+Operand resized(const Call& call, Operand x, const std::vector<size_t>& axes,
+                const std::vector<Resizing>& how, const Style& style) {
     call.expect(style.mode == "nearest" || style.mode == "linear" || style.mode == "cubic",
                 fmt::format("has the mode \"{}\"", style.mode));
     const bool may_leave = style.coordinates == "tf_crop_and_resize";
@@ -146,7 +150,8 @@ Operand resized(const Call& call, Operand x, const std::vector<size_t>& axes, co
         masks.push_back(known_numbers(DataType::kFloat, shape, inside));
     }
     for (const Operand& mask : masks)
-        x = elementwise(call, {x, mask}, fmt::format("select(B != 0, A, {:.9g})", style.extrapolated), x.type);
+        x = elementwise(call, {x, mask}, fmt::format("select(B != 0, A, {:.9g})", style.extrapolated),
+                        x.type);
     return x;
 }
 
@@ -179,7 +184,8 @@ Results resize(const Call& call) {
     if (call.has(3) && call.in(3).elements() > 0) sizes = call.known_integers(3);
     if (style.coordinates == "tf_crop_and_resize" && call.has(1)) region = call.known_numbers(1);
     call.expect(scales.empty() != sizes.empty(), "has both or neither of scales and sizes");
-    call.expect((scales.empty() ? sizes.size() : scales.size()) == axes.size(), "has scales or sizes of other axes");
+    call.expect((scales.empty() ? sizes.size() : scales.size()) == axes.size(),
+                "has scales or sizes of other axes");
     call.expect(region.empty() || region.size() == 2 * axes.size(), "has a region of other axes");
     const std::string policy = call.text("keep_aspect_ratio_policy", "stretch");
     double common = 0;
@@ -224,9 +230,10 @@ Results upsample(const Call& call) {
     for (size_t a = 0; a < x.rank(); ++a) {
         call.expect(scales[a] >= 1 && scales[a] < 0x1p28, fmt::format("has the scale {}", scales[a]));
         axes.push_back(a);
-        how.push_back({.input = extents[a],
-                       .output = static_cast<int64_t>(std::floor(static_cast<double>(extents[a]) * scales[a])),
-                       .scale = scales[a]});
+        how.push_back(
+            {.input = extents[a],
+             .output = static_cast<int64_t>(std::floor(static_cast<double>(extents[a]) * scales[a])),
+             .scale = scales[a]});
     }
     return {resized(call, x, axes, how, style)};
 }

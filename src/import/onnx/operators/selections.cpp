@@ -11,8 +11,8 @@ namespace {
 
 using Results = std::vector<Operand>;
 
-/// The rank of an element is the number of those before it: greater ones, and equal ones of a lower index. NaN counts as
-/// the greatest.
+/// The rank of an element is the number of those before it: greater ones, and equal ones of a lower index.
+/// NaN counts as the greatest.
 Results top_k(const Call& call) {
     const Operand& x = call.in(0);
     const size_t axis = call.axis(call.integer("axis", -1), x.rank());
@@ -41,8 +41,9 @@ Results top_k(const Call& call) {
         equal = fmt::format("({0} or ({1} != {1} and {2} != {2}))", equal, its, mine);
     }
     const Operand rank = call.build.add(
-        text.read(x, "X", axes).write(DataType::kInt64, x.shape, axes,
-                                      fmt::format("sum(select({} or ({} and j < {}), 1, 0))", before, equal, axes[axis])));
+        text.read(x, "X", axes)
+            .write(DataType::kInt64, x.shape, axes,
+                   fmt::format("sum(select({} or ({} and j < {}), 1, 0))", before, equal, axes[axis])));
     std::vector<Dim> shape = x.shape;
     shape[axis] = Dim(k);
     const auto chosen = [&](const std::string& value, DataType type) {
@@ -71,8 +72,9 @@ Results one_hot(const Call& call) {
     OperatorText text = operator_text(call);
     for (size_t a = 0; a < axes.size(); ++a) text.over(axes[a], shape[a]);
     text.read(indices, "I", read).read(values, "V", {"0"});
-    return {call.build.add(text.write(
-        values.type, shape, axes, fmt::format("select(I == {0} or I + {1} == {0}, V[1], V[0])", axes[axis], depth)))};
+    return {call.build.add(
+        text.write(values.type, shape, axes,
+                   fmt::format("select(I == {0} or I + {1} == {0}, V[1], V[0])", axes[axis], depth)))};
 }
 
 Results trilu(const Call& call) {
@@ -81,7 +83,8 @@ Results trilu(const Call& call) {
     const int64_t k = call.has(1) ? call.known_integers(1).at(0) : 0;
     const bool is_upper = call.integer("upper", 1) != 0;
     const std::string row = axis_name(x.rank() - 2), column = axis_name(x.rank() - 1);
-    const std::string value = fmt::format("select({} - {} {} {}, A, 0)", column, row, is_upper ? ">=" : "<=", k);
+    const std::string value =
+        fmt::format("select({} - {} {} {}, A, 0)", column, row, is_upper ? ">=" : "<=", k);
     return {elementwise(call, {x}, value)};
 }
 
@@ -107,10 +110,11 @@ Results hardmax(const Call& call) {
     for (size_t a = 0; a < rows.rank(); ++a)
         if (a != axis) text.over(axes[a], rows.shape[a]);
     text.folding(axes[axis], rows.shape[axis]).read(rows, "X", axes).read(largest, "M", at);
-    const Operand first = call.build.add(text.write(
-        DataType::kInt64, kept, at, fmt::format("min(select(X == M, {}, {}))", axes[axis], call.extents(rows)[axis])));
-    const Operand result =
-        elementwise(call, {rows, first}, fmt::format("select({} == B, 1, 0 * select(A == A, 1, 0))", axes[axis]));
+    const Operand first = call.build.add(
+        text.write(DataType::kInt64, kept, at,
+                   fmt::format("min(select(X == M, {}, {}))", axes[axis], call.extents(rows)[axis])));
+    const Operand result = elementwise(
+        call, {rows, first}, fmt::format("select({} == B, 1, 0 * select(A == A, 1, 0))", axes[axis]));
     return {call.build.with_shape(result, shape)};
 }
 

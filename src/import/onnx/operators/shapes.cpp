@@ -124,7 +124,8 @@ Results concat_operator(const Call& call) {
     for (const Operand& part : parts) {
         call.expect(part.rank() == parts.front().rank(), "joins tensors of different ranks");
         for (size_t a = 0; a < part.rank(); ++a)
-            call.expect(a == axis || part.shape[a] == parts.front().shape[a], "joins tensors of different shapes");
+            call.expect(a == axis || part.shape[a] == parts.front().shape[a],
+                        "joins tensors of different shapes");
     }
     return {concat(call, parts, axis)};
 }
@@ -144,7 +145,8 @@ Results tile(const Call& call) {
     std::vector<Dim> shape;
     std::vector<std::string> read;
     for (size_t axis = 0; axis < x.rank(); ++axis) {
-        call.expect(times[axis] >= 0 && times[axis] < (1 << 30), fmt::format("repeats {} times", times[axis]));
+        call.expect(times[axis] >= 0 && times[axis] < (1 << 30),
+                    fmt::format("repeats {} times", times[axis]));
         shape.emplace_back(extents[axis] * times[axis]);
         text.over(axis_name(axis), shape.back());
         read.push_back(extents[axis] == 0 ? "0" : fmt::format("{} mod {}", axis_name(axis), extents[axis]));
@@ -180,7 +182,8 @@ Results slice_operator(const Call& call) {
     const std::vector<int64_t> begins = has_inputs ? call.known_integers(1) : call.integers("starts"),
                                ends = has_inputs ? call.known_integers(2) : call.integers("ends");
     std::vector<int64_t> axes = call.has(3) ? call.known_integers(3) : call.integers("axes");
-    std::vector<int64_t> steps = call.has(4) ? call.known_integers(4) : std::vector<int64_t>(begins.size(), 1);
+    std::vector<int64_t> steps =
+        call.has(4) ? call.known_integers(4) : std::vector<int64_t>(begins.size(), 1);
     if (axes.empty() && !call.has(3)) {
         axes.resize(begins.size());
         std::iota(axes.begin(), axes.end(), int64_t{0});
@@ -204,126 +207,27 @@ Results split(const Call& call) {
     std::vector<int64_t> lengths = call.has(1) ? call.known_integers(1) : call.integers("split");
     if (lengths.empty()) {
         if (call.has_attribute("num_outputs"))
-            call.expect(call.integer("num_outputs", 0) == parts, "has another number of outputs than it says");
+            call.expect(call.integer("num_outputs", 0) == parts,
+                        "has another number of outputs than it says");
         call.expect(parts > 0, "has no outputs");
         const int64_t each = (extent + parts - 1) / parts;
-        call.expect(extent % parts == 0 || (call.has_attribute("num_outputs") && each * (parts - 1) <= extent),
-                    fmt::format("splits {} elements in {} parts", extent, parts));
+        call.expect(
+            extent % parts == 0 || (call.has_attribute("num_outputs") && each * (parts - 1) <= extent),
+            fmt::format("splits {} elements in {} parts", extent, parts));
         for (int64_t i = 0, rest = extent; i < parts; ++i, rest -= each)
             lengths.push_back(std::clamp<int64_t>(rest, 0, each));
     }
     Results results;
     int64_t begin = 0;
     for (const int64_t length : lengths) {
-        call.expect(length >= 0 && length <= extent - begin, fmt::format("takes {} elements of {}", length, extent));
+        call.expect(length >= 0 && length <= extent - begin,
+                    fmt::format("takes {} elements of {}", length, extent));
         results.push_back(slice(call, x, {{axis, length == 0 ? 0 : begin, 1, length}}));
         begin += length;
     }
     call.expect(begin == extent, fmt::format("takes {} elements of {}", begin, extent));
     call.expect(results.size() == call.outputs(), "has another number of parts than of outputs");
     return results;
-}
-
-/// Of each axis the place in the input, for a table; -1 outside.
-std::vector<int64_t> padded_places(const Call& call, const std::string& mode, int64_t extent, int64_t before,
-                                   int64_t after) {
-    // Negative pads crop first: what is added follows from what is left.
-    const int64_t begin = std::max<int64_t>(0, -before);
-    const int64_t left = extent - begin - std::max<int64_t>(0, -after);
-    call.expect(left >= 0, "takes away more elements than there are");
-    std::vector<int64_t> places;
-    call.expect(left + std::abs(before) + std::abs(after) <= kMostKnown, "has too many elements");
-    for (int64_t i = -std::max<int64_t>(before, 0); i < left + std::max<int64_t>(after, 0); ++i) {
-        int64_t at = i;
-        if (i < 0 || i >= left) {
-            call.expect(mode == "constant" || left > 0, "repeats elements of an axis without any");
-            if (mode == "constant") at = -1;
-            if (mode == "edge") at = std::clamp<int64_t>(i, 0, left - 1);
-            if (mode == "wrap") at = (i % left + left) % left;
-            if (mode == "reflect") {
-                const int64_t period = std::max<int64_t>(2 * (left - 1), 1), rest = (i % period + period) % period;
-                at = std::min(rest, 2 * (left - 1) - rest);
-                if (left == 1) at = 0;
-            }
-        }
-        places.push_back(at < 0 ? -1 : at + begin);
-    }
-    return places;
-}
-
-Results pad(const Call& call) {
-    Operand x = call.in(0);
-    const bool has_inputs = call.opset() >= 11;
-    const std::vector<int64_t> pads = has_inputs ? call.known_integers(1)
-                                                 : call.integers(call.opset() < 2 ? "paddings" : "pads");
-    const std::string mode = call.text("mode", "constant");
-    call.expect(mode == "constant" || mode == "edge" || mode == "reflect" || mode == "wrap",
-                fmt::format("has the mode \"{}\", expected constant, edge, reflect or wrap", mode));
-    std::vector<int64_t> axes(x.rank());
-    std::iota(axes.begin(), axes.end(), int64_t{0});
-    if (call.has(3)) axes = call.known_integers(3);
-    (void)call.axes(axes, x.rank());
-    call.expect(pads.size() == 2 * axes.size(), "has another number of pads than two for each axis");
-    const std::vector<int64_t> extents = call.extents(x);
-    Operand value = known_scalar(x.type, call.number("value", 0));
-    if (call.has(2)) value = call.build.with_shape(call.in(2), {});
-    constexpr int64_t kMost = int64_t{1} << 28;
-    if (mode == "constant") {
-        // One operator: elements inside, and the value outside.
-        OperatorText text = operator_text(call);
-        std::vector<Dim> shape = x.shape;
-        std::vector<std::string> read = axis_names(x.rank());
-        std::string inside;
-        for (size_t i = 0; i < axes.size(); ++i) {
-            const size_t axis = call.axis(axes[i], x.rank());
-            const int64_t before = pads[i], after = pads[i + axes.size()];
-            call.expect(std::abs(before) < kMost && std::abs(after) < kMost, "has too large pads");
-            const int64_t extent = extents[axis] + before + after;
-            call.expect(extent >= 0, "takes away more elements than there are");
-            shape[axis] = Dim(extent);
-            if (before != 0) read[axis] = fmt::format("{} - {}", axis_name(axis), before);
-            if (before < 0) read[axis] = fmt::format("{} + {}", axis_name(axis), -before);
-            if (before > 0) inside += fmt::format("{}{} >= {}", inside.empty() ? "" : " and ", axis_name(axis), before);
-            if (after > 0)
-                inside += fmt::format("{}{} < {}", inside.empty() ? "" : " and ", axis_name(axis), extents[axis] + before);
-        }
-        for (size_t axis = 0; axis < shape.size(); ++axis) text.over(axis_name(axis), shape[axis]);
-        text.read(x, "X", read);
-        if (inside.empty()) return {call.build.add(text.write(x.type, shape, axis_names(x.rank()), "X"))};
-        text.read(value, "V", {});
-        return {call.build.add(text.write(x.type, shape, axis_names(x.rank()), fmt::format("select({}, X, V)", inside)))};
-    }
-    for (size_t i = 0; i < axes.size(); ++i) {
-        const size_t axis = call.axis(axes[i], x.rank());
-        const int64_t before = pads[i], after = pads[i + axes.size()];
-        call.expect(std::abs(before) < kMost && std::abs(after) < kMost, "has too large pads");
-        if (before != 0 || after != 0) x = pick(call, x, axis, padded_places(call, mode, extents[axis], before, after));
-    }
-    return {x};
-}
-
-Results center_crop_pad(const Call& call) {
-    Operand x = call.in(0);
-    const std::vector<int64_t> extents = call.extents(x), wanted = call.known_integers(1);
-    std::vector<int64_t> axes = call.integers("axes");
-    if (axes.empty()) {
-        axes.resize(x.rank());
-        std::iota(axes.begin(), axes.end(), int64_t{0});
-    }
-    (void)call.axes(axes, x.rank());
-    call.expect(wanted.size() == axes.size(), "has another number of extents than axes");
-    for (size_t i = 0; i < axes.size(); ++i) {
-        const size_t axis = call.axis(axes[i], x.rank());
-        const int64_t target = wanted[i], extent = extents[axis];
-        call.expect(target >= 0 && target <= kMostKnown, fmt::format("has the extent {}", target));
-        const int64_t missing = target - extent;
-        const int64_t begin = missing > 0 ? -(missing / 2) : -missing / 2;
-        if (missing == 0) continue;
-        std::vector<int64_t> table;
-        for (int64_t at = begin; at < begin + target; ++at) table.push_back(at >= 0 && at < extent ? at : -1);
-        x = pick(call, x, axis, table);
-    }
-    return {x};
 }
 
 Results depth_to_space(const Call& call) {
@@ -336,8 +240,8 @@ Results depth_to_space(const Call& call) {
     const Operand six =
         call.build.with_shape(x, dims_of(is_crd ? std::vector<int64_t>{e[0], c, b, b, e[2], e[3]}
                                                 : std::vector<int64_t>{e[0], b, b, c, e[2], e[3]}));
-    const Operand moved = transpose(call, six, is_crd ? std::vector<size_t>{0, 1, 4, 2, 5, 3}
-                                                      : std::vector<size_t>{0, 3, 4, 1, 5, 2});
+    const Operand moved = transpose(
+        call, six, is_crd ? std::vector<size_t>{0, 1, 4, 2, 5, 3} : std::vector<size_t>{0, 3, 4, 1, 5, 2});
     return {call.build.with_shape(moved, dims_of({e[0], c, e[2] * b, e[3] * b}))};
 }
 
@@ -355,7 +259,8 @@ Results space_to_depth(const Call& call) {
 Results reverse_sequence(const Call& call) {
     const Operand& x = call.in(0);
     const int64_t time = call.integer("time_axis", 0), batch = call.integer("batch_axis", 1);
-    call.expect(x.rank() >= 2 && time + batch == 1 && time * batch == 0, "needs the axes 0 and 1 for time and batch");
+    call.expect(x.rank() >= 2 && time + batch == 1 && time * batch == 0,
+                "needs the axes 0 and 1 for time and batch");
     // Each element is looked for along its sequence: the place is no affine function of a length.
     OperatorText text = operator_text(call);
     std::vector<std::string> axes = axis_names(x.rank()), read = axes;
@@ -364,32 +269,30 @@ Results reverse_sequence(const Call& call) {
     text.folding("j", x.shape[t]);
     read[t] = "j";
     text.read(x, "X", read).read(call.in(1), "L", {axes[n]});
-    return {call.build.add(text.write(
-        x.type, x.shape, axes,
-        fmt::format("sum(select(j == select({0} < L, L - 1 - {0}, {0}), X, 0))", axes[t])))};
+    return {call.build.add(
+        text.write(x.type, x.shape, axes,
+                   fmt::format("sum(select(j == select({0} < L, L - 1 - {0}, {0}), X, 0))", axes[t])))};
 }
 
 }  // namespace
 
 std::span<const Operator> shapes() {
     static constexpr std::array kOperators = {
-    Operator{"CenterCropPad", center_crop_pad},
-    Operator{"Concat", concat_operator},
-    Operator{"DepthToSpace", depth_to_space},
-    Operator{"Dropout", dropout},
-    Operator{"Expand", expand_operator},
-    Operator{"Flatten", flatten},
-    Operator{"Identity", identity},
-    Operator{"Pad", pad},
-    Operator{"Reshape", reshape},
-    Operator{"ReverseSequence", reverse_sequence},
-    Operator{"Slice", slice_operator},
-    Operator{"SpaceToDepth", space_to_depth},
-    Operator{"Split", split},
-    Operator{"Squeeze", squeeze},
-    Operator{"Tile", tile},
-    Operator{"Transpose", transpose_operator},
-    Operator{"Unsqueeze", unsqueeze},
+        Operator{"Concat", concat_operator},
+        Operator{"DepthToSpace", depth_to_space},
+        Operator{"Dropout", dropout},
+        Operator{"Expand", expand_operator},
+        Operator{"Flatten", flatten},
+        Operator{"Identity", identity},
+        Operator{"Reshape", reshape},
+        Operator{"ReverseSequence", reverse_sequence},
+        Operator{"Slice", slice_operator},
+        Operator{"SpaceToDepth", space_to_depth},
+        Operator{"Split", split},
+        Operator{"Squeeze", squeeze},
+        Operator{"Tile", tile},
+        Operator{"Transpose", transpose_operator},
+        Operator{"Unsqueeze", unsqueeze},
     };
     return kOperators;
 }

@@ -54,9 +54,7 @@ private:
     ValueCode value(const ValuePtr& value) const {
         return std::visit([&](const auto& node) { return value_of(node); }, value->node);
     }
-    ValueCode value_of(const Number& number) const {
-        return {ConstantCode{rounded(number.value)}};
-    }
+    ValueCode value_of(const Number& number) const { return {ConstantCode{rounded(number.value)}}; }
     ValueCode value_of(const Infinity&) const { return {ConstantCode{INFINITY}}; }
     ValueCode value_of(const Integer& integer) const {
         const int64_t stride = lanes_ > 1 ? integer.lane_stride : 0;

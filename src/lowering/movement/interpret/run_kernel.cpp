@@ -318,8 +318,7 @@ void KernelRun::run(const AccumulateCode& fold) {
         double factors[kWidth];
         widened(product->arguments[0], factors, count);
         widened(product->arguments[1], values, count);
-        for (int64_t l = 0; l < count; ++l)
-            values[l] = rounded(factors[l]) * rounded(values[l]);
+        for (int64_t l = 0; l < count; ++l) values[l] = rounded(factors[l]) * rounded(values[l]);
     } else {
         widened(fold.value, values, count);
     }
