@@ -73,7 +73,7 @@ void expect_known_indices(const Graph& graph, const Block& block, const Node& no
         const ElementType type = value.type.element;
         if (bits(type) < 8 || type == ElementType::kU64)
             throw Error(where, node.name,
-                        fmt::format("takes {} of {} for its index `{}`, expected an integer of 8 to 64 bits",
+                        fmt::format("takes {} of {} for its index `{}`, expected i8 to i64 or u8 to u32",
                                     value.name, name(value.type.element), tensor.name),
                         "cast it to i64");
     }

@@ -64,6 +64,14 @@ std::string_view names_of(ExprContext context) {
     return "expected an iterator, a dim or an operand that is declared before it";
 }
 
+std::optional<Function> called_function(std::string_view word) {
+    for (size_t i = 0; i < kFunctions; ++i) {
+        const auto function = static_cast<Function>(i);
+        if (is_called(function) && name(function) == word) return function;
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 ExprPtr ExprParser::parse() {
@@ -166,7 +174,8 @@ ExprPtr ExprParser::parse_name() {
         tokens_.next();
         return infinity();
     }
-    if (is_reserved(word.text)) {
+    const bool is_wide_call = tokens_.peek(1).text == "(" && called_function(word.text);
+    if (is_reserved(word.text) || is_wide_call) {
         if (tokens_.peek(1).text != "(") tokens_.fail_expecting("an expression");
         tokens_.next();
         return parse_call(word);
@@ -213,11 +222,7 @@ ExprPtr ExprParser::parse_read(int tensor) {
 ExprPtr ExprParser::parse_call(const Token& word) {
     const std::optional<Monoid> monoid = monoid_of(word.text);
     const std::optional<ElementType> type = element_type_of(word.text);
-    std::optional<Function> function;
-    for (size_t i = 0; i < kFunctions; ++i) {
-        const auto candidate = static_cast<Function>(i);
-        if (is_called(candidate) && name(candidate) == word.text) function = candidate;
-    }
+    const std::optional<Function> function = called_function(word.text);
     if (!monoid && !type && !function)
         tokens_.fail(std::string(word.text), "is not a function of the notation");
     tokens_.expect("(", "after the function");

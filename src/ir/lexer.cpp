@@ -6,16 +6,18 @@
 
 #include "ir/characters.h"
 #include "ir/element_type.h"
-#include "ir/expr.h"
 #include "support/error.h"
 
 namespace tessera {
 namespace {
 
 // `at`, `carry` and `multiple` mean something in one place only, where no name may stand.
-constexpr std::array<std::string_view, 24> kReserved = {
-    "acc", "and", "bind", "dim", "div",  "fill",        "in",  "index", "inf",  "lanes", "mod",    "not",
-    "of",  "op",  "or",   "out", "prod", "softmax_sum", "sum", "test",  "tile", "unit",  "update", "where"};
+// Nor are functions of 64 bits reserved, `cos` and so on: they are names where no parenthesis follows.
+constexpr std::array<std::string_view, 36> kReserved = {
+    "abs",         "acc",   "and", "bind",  "dim",  "div",   "erf",   "exp",    "fill",
+    "in",          "index", "inf", "lanes", "log",  "max",   "min",   "mod",    "not",
+    "of",          "op",    "or",  "out",   "prod", "round", "rsqrt", "select", "sigmoid",
+    "softmax_sum", "sqrt",  "sum", "tanh",  "test", "tile",  "unit",  "update", "where"};
 
 // Longest first, so that `<=` is not read as `<` and `=`.
 constexpr std::array<std::string_view, 18> kSymbols = {"..", "<=", ">=", "==", "!=", "(", ")", "[", "]",
@@ -131,10 +133,7 @@ std::vector<Token> tokenize(std::string_view line, const std::string& where) {
 }
 
 bool is_reserved(std::string_view word) {
-    if (std::ranges::find(kReserved, word) != kReserved.end() || element_type_of(word)) return true;
-    for (size_t i = 0; i < kFunctions; ++i)
-        if (is_called(static_cast<Function>(i)) && name(static_cast<Function>(i)) == word) return true;
-    return false;
+    return std::ranges::find(kReserved, word) != kReserved.end() || element_type_of(word).has_value();
 }
 
 TokenStream::TokenStream(std::vector<Token> tokens, std::string where)

@@ -120,6 +120,7 @@ Operand GraphBuilder::add(const OperatorText& text) {
     check_size(shape);
     if (std::ranges::find(shape, Dim(0)) != shape.end() && std::ranges::all_of(shape, &Dim::is_constant))
         return known_numbers(text.result_type(), evaluate(shape, {}), {});
+    if (text.iterations() == 0) return add(text.of_nothing());
     const bool is_known = std::ranges::all_of(
         operands, [](const OperatorText::Tensor& tensor) { return tensor.operand.known.has_value(); });
     int64_t elements = 1;

@@ -81,7 +81,7 @@ std::string rounded_text(const NarrowFloat& type, const std::string& x, bool sat
                                   : type.has_infinity        ? fmt::format("{} * inf", sign)
                                                              : "inf - inf";
     std::string text = fmt::format("select({0} != {0}, {4}, select({1}, {2}, {3}))", x, beyond, too_large,
-                                   rounded, type.has_nan ? x : largest);
+                                   rounded, type.has_nan ? x : "0");
     if (type.has_one_zero) text = fmt::format("({} + 0.0)", text);
     return text;
 }

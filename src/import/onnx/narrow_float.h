@@ -15,7 +15,7 @@ struct NarrowFloat {
     int bias = 0;
     double largest = 0;  ///< finite
     bool has_infinity = false;
-    bool has_nan = true;
+    bool has_nan = true;        ///< else it becomes 0
     bool has_one_zero = false;  ///< the pattern of -0 is NaN
     bool is_power = false;      ///< E8M0: no sign, no zero, powers of two
 };

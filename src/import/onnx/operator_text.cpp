@@ -127,6 +127,21 @@ std::string OperatorText::text() const {
     return text;
 }
 
+OperatorText OperatorText::of_nothing() const {
+    OperatorText text = *this;
+    for (Axis& axis : text.axes_) {
+        if (!(axis.extent == Dim(0))) continue;
+        axis.extent = Dim(1);
+        text.predicate_ = axis.name + " < 0";
+    }
+    for (Tensor& tensor : text.tensors_) {
+        std::ranges::replace(tensor.operand.shape, Dim(0), Dim(1));
+        const std::vector<double> unread(static_cast<size_t>(tensor.operand.elements()), 0);
+        tensor.operand = known_numbers(tensor.operand.type, tensor.operand.extents(), unread);
+    }
+    return text;
+}
+
 int64_t OperatorText::iterations() const {
     int64_t count = 1;
     for (const Axis& axis : axes_) {

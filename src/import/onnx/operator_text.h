@@ -44,6 +44,8 @@ public:
     const std::string& name() const { return name_; }
     /// For ops::define.
     std::string text() const;
+    /// The same without any iteration, where an extent is 0: elements are those of an empty fold.
+    OperatorText of_nothing() const;
     /// The product of the extents; the largest number where one is symbolic.
     int64_t iterations() const;
 
