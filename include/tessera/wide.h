@@ -79,6 +79,25 @@ TESSERA_WIDE int64_t tessera_i64_prod(int64_t a, int64_t b) {
     return tessera_i64_mul(a, b);
 }
 
+TESSERA_WIDE int tessera_i64_less(int64_t a, int64_t b) {
+    return a < b;
+}
+TESSERA_WIDE int tessera_i64_less_equal(int64_t a, int64_t b) {
+    return a <= b;
+}
+TESSERA_WIDE int tessera_i64_greater(int64_t a, int64_t b) {
+    return a > b;
+}
+TESSERA_WIDE int tessera_i64_greater_equal(int64_t a, int64_t b) {
+    return a >= b;
+}
+TESSERA_WIDE int tessera_i64_equal(int64_t a, int64_t b) {
+    return a == b;
+}
+TESSERA_WIDE int tessera_i64_not_equal(int64_t a, int64_t b) {
+    return a != b;
+}
+
 /* Doubles. NaN is the least and the largest of all. */
 
 TESSERA_WIDE double tessera_f64_min(double a, double b) {
@@ -183,4 +202,22 @@ TESSERA_WIDE int64_t tessera_f64_integer(double a, int64_t low, int64_t high) {
 /* The same as a number; NaN stays. */
 TESSERA_WIDE double tessera_f64_saturated(double a, int64_t low, int64_t high) {
     return a != a ? a : a <= (double)low ? (double)low : a >= (double)high ? (double)high : trunc(a) + 0.0;
+}
+TESSERA_WIDE int tessera_f64_less(double a, double b) {
+    return a < b;
+}
+TESSERA_WIDE int tessera_f64_less_equal(double a, double b) {
+    return a <= b;
+}
+TESSERA_WIDE int tessera_f64_greater(double a, double b) {
+    return a > b;
+}
+TESSERA_WIDE int tessera_f64_greater_equal(double a, double b) {
+    return a >= b;
+}
+TESSERA_WIDE int tessera_f64_equal(double a, double b) {
+    return a == b;
+}
+TESSERA_WIDE int tessera_f64_not_equal(double a, double b) {
+    return a != b;
 }

@@ -34,8 +34,8 @@ public:
             if (call->function == Function::kOr) return fmt::format("({} || {})", of(0), of(1));
             if (call->function == Function::kNot) return fmt::format("(!{})", of(0));
             if (is_comparison(call->function))
-                return fmt::format("({} {} {})", number(*call->arguments[0]), infix(call->function),
-                                   number(*call->arguments[1]));
+                return fmt::format("{}({}, {})", function(comparison(call->function)),
+                                   number(*call->arguments[0]), number(*call->arguments[1]));
         }
         return fmt::format("({} != 0)", number(value));
     }
@@ -100,6 +100,24 @@ private:
         for (const movement::ValuePtr& argument : call.arguments)
             list += (list.empty() ? "" : ", ") + number(*argument);
         return fmt::format("{}({})", function(spelled(call.function)), list);
+    }
+
+    /// Functions: a compiler warns of an unsigned element that is compared with a negative number.
+    static std::string_view comparison(Function f) {
+        switch (f) {
+            case Function::kLess:
+                return "less";
+            case Function::kLessEqual:
+                return "less_equal";
+            case Function::kGreater:
+                return "greater";
+            case Function::kGreaterEqual:
+                return "greater_equal";
+            case Function::kEqual:
+                return "equal";
+            default:
+                return "not_equal";
+        }
     }
 
     static std::string_view spelled(Function f) {

@@ -19,9 +19,6 @@ namespace {
 /// The number of elements that are converted before they are written.
 constexpr size_t kWidenedPiece = size_t{16} * 1024;
 
-/// A NaN of BF16. The bits of another one could all be in the half that is dropped.
-constexpr uint16_t kQuietNaN = 0x7FC0;
-
 /// A type as NumPy's `astype` takes it: "<f4" is float32.
 struct NpyType {
     std::string_view type;
@@ -126,13 +123,8 @@ std::vector<std::byte> NpyFile::elements(ElementType type) const {
     }
     if (type != ElementType::kBF16) return {stored.begin(), stored.end()};
     std::vector<std::byte> rounded(stored.size() / 2);
-    for (size_t i = 0; i < rounded.size() / 2; ++i) {
-        const double value = stored_number(stored, ElementType::kF32, i);
-        const auto rounding = static_cast<float>(round_to(type, value));
-        const auto pattern =
-            std::isnan(value) ? kQuietNaN : static_cast<uint16_t>(std::bit_cast<uint32_t>(rounding) >> 16);
-        std::memcpy(rounded.data() + 2 * i, &pattern, sizeof(pattern));
-    }
+    for (size_t i = 0; i < rounded.size() / 2; ++i)
+        set_stored_number(rounded, type, i, stored_number(stored, ElementType::kF32, i));
     return rounded;
 }
 

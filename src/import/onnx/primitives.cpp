@@ -116,6 +116,16 @@ std::string wrapped(const std::string& body, DataType type) {
     return fmt::format("({} + {}) mod {} - {}", body, count / 2, count, count / 2);
 }
 
+std::string real_text(double number) {
+    std::string text = fmt::format("{:.17g}", number);
+    if (text.find_first_of(".e") == std::string::npos) text += ".0";
+    return number < 0 ? fmt::format("({})", text) : text;
+}
+
+Operand less_zero_point(const Call& call, const Operand& x, const Operand& zero) {
+    return elementwise(call, {cast(call, x, DataType::kInt32), cast(call, zero, DataType::kInt32)}, "A - B");
+}
+
 Operand reduce(const Call& call, const Operand& x, const std::vector<size_t>& axes, bool keeps,
                const std::string& value, DataType type) {
     OperatorText text = operator_text(call);

@@ -31,6 +31,11 @@ std::string wrapped(const std::string& body, DataType type);
 /// FLOAT for types of 16 bits, in which sums would be rounded; otherwise the type.
 DataType sum_type(DataType type);
 
+/// A number as bodies take it.
+std::string real_text(double number);
+/// x - zero point, of quantised numbers, in 32 bits.
+Operand less_zero_point(const Call& call, const Operand& x, const Operand& zero);
+
 /// Folds `value`, such as "sum(X * X)", over these axes (ascending) of X, which keep an extent of 1 or
 /// vanish.
 Operand reduce(const Call& call, const Operand& x, const std::vector<size_t>& axes, bool keeps,

@@ -9,7 +9,10 @@ namespace {
 
 constexpr int64_t kLargest = int64_t{1} << 30;
 
-std::vector<int64_t> filled(const Call& call, const std::string& name, size_t count, int64_t otherwise) {
+}  // namespace
+
+std::vector<int64_t> numbers_of_axes(const Call& call, const std::string& name, size_t count,
+                                     int64_t otherwise) {
     std::vector<int64_t> numbers = call.integers(name, std::vector<int64_t>(count, otherwise));
     call.expect(numbers.size() == count, fmt::format("has {} {}, expected {}", numbers.size(), name, count));
     for (const int64_t number : numbers)
@@ -17,20 +20,18 @@ std::vector<int64_t> filled(const Call& call, const std::string& name, size_t co
     return numbers;
 }
 
-}  // namespace
-
 std::vector<Windows> windows_of(const Call& call, const std::vector<int64_t>& spatial,
                                 const std::vector<int64_t>& kernel) {
     const size_t axes = spatial.size();
     call.expect(kernel.size() == axes,
                 fmt::format("has a kernel of {} axes, expected {}", kernel.size(), axes));
-    const std::vector<int64_t> strides = filled(call, "strides", axes, 1),
-                               dilations = filled(call, "dilations", axes, 1);
+    const std::vector<int64_t> strides = numbers_of_axes(call, "strides", axes, 1),
+                               dilations = numbers_of_axes(call, "dilations", axes, 1);
     const std::string auto_pad = call.text("auto_pad", "NOTSET");
     const bool is_same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
     call.expect(is_same || auto_pad == "NOTSET" || auto_pad == "VALID" || auto_pad.empty(),
                 fmt::format("has auto_pad \"{}\"", auto_pad));
-    const std::vector<int64_t> pads = filled(call, "pads", 2 * axes, 0);
+    const std::vector<int64_t> pads = numbers_of_axes(call, "pads", 2 * axes, 0);
     const bool rounds_up = call.integer("ceil_mode", 0) != 0;
     std::vector<Windows> all;
     for (size_t a = 0; a < axes; ++a) {

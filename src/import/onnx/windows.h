@@ -22,6 +22,11 @@ struct Windows {
     int64_t reach() const { return (kernel - 1) * dilation + 1; }
 };
 
+/// An attribute of so many numbers of 0 or more, which all are `otherwise` where it is left out.
+/// @throws Error for another number of them, and for a negative or too large one
+std::vector<int64_t> numbers_of_axes(const Call& call, const std::string& name, size_t count,
+                                     int64_t otherwise);
+
 /// Of every spatial axis, by the attributes strides, dilations, pads, auto_pad and ceil_mode.
 /// @throws Error for numbers that make no window
 std::vector<Windows> windows_of(const Call& call, const std::vector<int64_t>& spatial,

@@ -12,13 +12,6 @@ namespace {
 
 using Results = std::vector<Operand>;
 
-/// A number as the notation takes it.
-std::string real(double number) {
-    std::string text = fmt::format("{:.9g}", number);
-    if (text.find_first_of(".e") == std::string::npos) text += ".0";
-    return number < 0 ? fmt::format("({})", text) : text;
-}
-
 Results of_each(const Call& call, const std::string& body) {
     return {elementwise(call, {call.in(0)}, body)};
 }
@@ -28,12 +21,13 @@ Results applied_function(const Call& call, ops::ActivationFunction function) {
 }
 
 Results celu(const Call& call) {
-    const std::string alpha = real(call.number("alpha", 1));
+    const std::string alpha = real_text(call.number("alpha", 1));
     return of_each(call, fmt::format("max(0, A) + min(0, {0} * (exp(A / {0}) - 1))", alpha));
 }
 
 Results elu(const Call& call) {
-    return of_each(call, fmt::format("select(A < 0, {} * (exp(A) - 1), A)", real(call.number("alpha", 1))));
+    return of_each(call,
+                   fmt::format("select(A < 0, {} * (exp(A) - 1), A)", real_text(call.number("alpha", 1))));
 }
 
 Results gelu(const Call& call) {
@@ -45,8 +39,8 @@ Results gelu(const Call& call) {
 }
 
 Results hard_sigmoid(const Call& call) {
-    return of_each(call, fmt::format("max(0, min(1, {} * A + {}))", real(call.number("alpha", 0.2F)),
-                                     real(call.number("beta", 0.5F))));
+    return of_each(call, fmt::format("max(0, min(1, {} * A + {}))", real_text(call.number("alpha", 0.2F)),
+                                     real_text(call.number("beta", 0.5F))));
 }
 
 Results hard_swish(const Call& call) {
@@ -54,7 +48,7 @@ Results hard_swish(const Call& call) {
 }
 
 Results leaky_relu(const Call& call) {
-    return of_each(call, fmt::format("select(A < 0, {} * A, A)", real(call.number("alpha", 0.01F))));
+    return of_each(call, fmt::format("select(A < 0, {} * A, A)", real_text(call.number("alpha", 0.01F))));
 }
 
 Results mish(const Call& call) {
@@ -71,12 +65,12 @@ Results relu(const Call& call) {
 
 Results selu(const Call& call) {
     return of_each(call, fmt::format("select(A > 0, {1} * A, {1} * ({0} * exp(A) - {0}))",
-                                     real(call.number("alpha", 1.67326319217681884765625)),
-                                     real(call.number("gamma", 1.05070102214813232421875))));
+                                     real_text(call.number("alpha", 1.67326319217681884765625)),
+                                     real_text(call.number("gamma", 1.05070102214813232421875))));
 }
 
 Results shrink(const Call& call) {
-    const std::string limit = real(call.number("lambd", 0.5)), bias = real(call.number("bias", 0));
+    const std::string limit = real_text(call.number("lambd", 0.5)), bias = real_text(call.number("bias", 0));
     return of_each(call, fmt::format("select(A < -{0}, A + {1}, select(A > {0}, A - {1}, 0))", limit, bias));
 }
 
@@ -93,11 +87,11 @@ Results softsign(const Call& call) {
 }
 
 Results swish(const Call& call) {
-    return of_each(call, fmt::format("A * sigmoid({} * A)", real(call.number("alpha", 1))));
+    return of_each(call, fmt::format("A * sigmoid({} * A)", real_text(call.number("alpha", 1))));
 }
 
 Results thresholded_relu(const Call& call) {
-    return of_each(call, fmt::format("select(A > {}, A, 0)", real(call.number("alpha", 1))));
+    return of_each(call, fmt::format("select(A > {}, A, 0)", real_text(call.number("alpha", 1))));
 }
 
 /// A lower bound above the upper one gives the upper one.
@@ -105,9 +99,9 @@ Results clip(const Call& call) {
     Operand x = call.in(0);
     if (call.opset() < 11) {
         if (call.has_attribute("min"))
-            x = elementwise(call, {x}, fmt::format("max(A, {})", real(call.number("min", 0))));
+            x = elementwise(call, {x}, fmt::format("max(A, {})", real_text(call.number("min", 0))));
         if (call.has_attribute("max"))
-            x = elementwise(call, {x}, fmt::format("min(A, {})", real(call.number("max", 0))));
+            x = elementwise(call, {x}, fmt::format("min(A, {})", real_text(call.number("max", 0))));
         return {x};
     }
     if (call.has(1)) x = elementwise(call, {x, call.in(1)}, "max(A, B)");

@@ -12,11 +12,6 @@ namespace {
 
 using Results = std::vector<Operand>;
 
-std::string number_text(double number) {
-    return fmt::format("{:.17g}{}", number,
-                       number == std::trunc(number) && std::fabs(number) < 1e15 ? ".0" : "");
-}
-
 /// [b, s, n * e] as [b, n, s, e].
 Operand by_heads(const Call& call, const Operand& x, int64_t heads) {
     if (x.rank() == 4) return x;
@@ -74,11 +69,11 @@ Results attention_operator(const Call& call) {
         products.folding("e", Dim(of_q[3]))
             .read(q, "Q", {"b", "h", "i", "e"})
             .read(k, "K", {"b", head, "j", "e"})
-            .write(type, shape, {"b", "h", "i", "j"}, fmt::format("sum(Q * K) * {}", number_text(scale))));
+            .write(type, shape, {"b", "h", "i", "j"}, fmt::format("sum(Q * K) * {}", real_text(scale))));
     const int64_t mode = call.integer("qk_matmul_output_mode", 0);
     Operand shown = scores;
     if (const double cap = call.number("softcap", 0); cap > 0)
-        scores = elementwise(call, {scores}, fmt::format("tanh(A / {0}) * {0}", number_text(cap)));
+        scores = elementwise(call, {scores}, fmt::format("tanh(A / {0}) * {0}", real_text(cap)));
     if (mode == 1) shown = scores;
     if (call.has(3)) scores = masked(call, scores, call.in(3), of_k[2]);
     if (call.integer("is_causal", 0) != 0)

@@ -25,9 +25,8 @@ Results conv(const Call& call) {
 
 /// x - zero point, in 32 bits; padding is what is read outside of that: the zero point.
 Operand centred_integers(const Call& call, const Operand& x, size_t zero, bool by_rows) {
-    const Operand whole = cast(call, x, DataType::kInt32);
-    if (!call.has(zero)) return whole;
-    Operand z = cast(call, call.in(zero), DataType::kInt32);
+    if (!call.has(zero)) return cast(call, x, DataType::kInt32);
+    Operand z = call.in(zero);
     if (z.rank() == 1 && by_rows && z.shape[0] != Dim(1)) {
         std::vector<Dim> shape(x.rank(), Dim(1));
         shape[0] = z.shape[0];
@@ -36,7 +35,7 @@ Operand centred_integers(const Call& call, const Operand& x, size_t zero, bool b
         call.expect(z.elements() == 1, "has several zero points");
         z = call.build.with_shape(z, {});
     }
-    return elementwise(call, {whole, z}, "A - B");
+    return less_zero_point(call, x, z);
 }
 
 Results conv_integer(const Call& call) {
@@ -55,16 +54,10 @@ Results conv_transpose(const Call& call) {
     const std::vector<int64_t> spatial = spatial_of(of_x),
                                kernel = call.integers("kernel_shape", spatial_of(of_w));
     const size_t axes = spatial.size();
-    const auto numbers = [&](const char* key, size_t count, int64_t otherwise) {
-        std::vector<int64_t> all = call.integers(key, std::vector<int64_t>(count, otherwise));
-        call.expect(all.size() == count, fmt::format("has {} {}, expected {}", all.size(), key, count));
-        for (const int64_t each : all)
-            call.expect(std::abs(each) < (1 << 30), fmt::format("has {} in its {}", each, key));
-        return all;
-    };
-    const std::vector<int64_t> strides = numbers("strides", axes, 1),
-                               dilations = numbers("dilations", axes, 1), pads = numbers("pads", 2 * axes, 0),
-                               extra = numbers("output_padding", axes, 0),
+    const std::vector<int64_t> strides = numbers_of_axes(call, "strides", axes, 1),
+                               dilations = numbers_of_axes(call, "dilations", axes, 1),
+                               pads = numbers_of_axes(call, "pads", 2 * axes, 0),
+                               extra = numbers_of_axes(call, "output_padding", axes, 0),
                                wanted = call.integers("output_shape");
     call.expect(kernel == spatial_of(of_w), "has a kernel_shape that is not its weight's");
     const std::string auto_pad = call.text("auto_pad", "NOTSET");

@@ -13,11 +13,6 @@ namespace {
 
 using Results = std::vector<Operand>;
 
-std::string literal(double number) {
-    std::string text = fmt::format("{:.9g}", number);
-    return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
-}
-
 /// The mean of `body`, in terms of X.
 Operand mean_along(const Call& call, const Operand& x, const std::vector<size_t>& axes, const char* body) {
     int64_t count = 1;
@@ -38,7 +33,7 @@ Centred centred(const Call& call, const Operand& x, const std::vector<size_t>& a
     const Operand difference = elementwise(call, {x, mean}, "A - B", sum_type(x.type));
     const Operand variance = mean_along(call, difference, axes, "X * X");
     return {difference, mean,
-            elementwise(call, {variance}, fmt::format("1 / sqrt(A + {})", literal(epsilon)))};
+            elementwise(call, {variance}, fmt::format("1 / sqrt(A + {})", real_text(epsilon)))};
 }
 
 /// A vector as long as an axis, beside tensors of a rank.
@@ -65,7 +60,7 @@ Results batch_normalization(const Call& call) {
     const auto of = [&](size_t i) { return along(call, call.in(i), channels, rank); };
     return {
         elementwise(call, {x, of(1), of(2), of(3), of(4)},
-                    fmt::format("(A - D) / sqrt(E + {}) * B + C", literal(call.number("epsilon", 1e-5F))))};
+                    fmt::format("(A - D) / sqrt(E + {}) * B + C", real_text(call.number("epsilon", 1e-5F))))};
 }
 
 Results layer_normalization(const Call& call) {
@@ -85,7 +80,7 @@ Results rms_normalization(const Call& call) {
     const size_t axis = call.axis(call.integer("axis", -1), x.rank());
     const Operand square = mean_along(call, x, axes_from(axis, x.rank()), "X * X");
     return {elementwise(call, {x, square, call.in(1)},
-                        fmt::format("A / sqrt(B + {}) * C", literal(call.number("epsilon", 1e-5F))),
+                        fmt::format("A / sqrt(B + {}) * C", real_text(call.number("epsilon", 1e-5F))),
                         call.in(1).type)};
 }
 
@@ -158,9 +153,9 @@ Results local_response_normalization(const Call& call) {
     const Operand sum =
         call.build.add(text.read(x, "X", read).write(sum_type(x.type), x.shape, axes, "sum(X * X)"));
     return {elementwise(call, {x, sum},
-                        fmt::format("A / pow({} + {} * B, {})", literal(call.number("bias", 1)),
-                                    literal(call.number("alpha", 1e-4F) / static_cast<double>(size)),
-                                    literal(call.number("beta", 0.75F))),
+                        fmt::format("A / pow({} + {} * B, {})", real_text(call.number("bias", 1)),
+                                    real_text(call.number("alpha", 1e-4F) / static_cast<double>(size)),
+                                    real_text(call.number("beta", 0.75F))),
                         x.type)};
 }
 

@@ -91,7 +91,8 @@ Results lp_pool(const Call& call) {
     std::string power = "abs(X)";
     for (int64_t i = 1; i < p; ++i) power += " * abs(X)";
     const Operand sum = pooled(call, x, pool, fmt::format("sum({})", power), sum_type(x.type));
-    return {elementwise(call, {sum}, fmt::format("pow(A, {:.17g})", 1 / static_cast<double>(p)), x.type)};
+    return {
+        elementwise(call, {sum}, fmt::format("pow(A, {})", real_text(1 / static_cast<double>(p))), x.type)};
 }
 
 /// Beside the maxima, where they are: the first one of a window, as a row-major position in the input.

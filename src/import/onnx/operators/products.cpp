@@ -43,15 +43,14 @@ Results gemm(const Call& call) {
     return {elementwise(call, {y, call.in(2), known_scalar(y.type, beta)}, wrapped("A + C * B", y.type))};
 }
 
-/// An operand's zero points: one, or one for each row of A or column of B.
+/// Less the zero points of an operand: one, or one for each row of A or column of B.
 Operand without_zero(const Call& call, const Operand& x, size_t zero, bool by_column) {
-    const Operand whole = cast(call, x, DataType::kInt32);
-    if (!call.has(zero)) return whole;
-    Operand z = cast(call, call.in(zero), DataType::kInt32);
+    if (!call.has(zero)) return cast(call, x, DataType::kInt32);
+    Operand z = call.in(zero);
     if (z.rank() == 1 && !by_column && z.shape[0] != Dim(1))
         z = call.build.with_shape(z, {z.shape[0], Dim(1)});
     if (z.rank() == 1 && z.shape[0] == Dim(1)) z = call.build.with_shape(z, {});
-    return elementwise(call, {whole, z}, "A - B");
+    return less_zero_point(call, x, z);
 }
 
 Results mat_mul_integer(const Call& call) {

@@ -93,10 +93,6 @@ Operand beside(const Call& call, const Operand& parameter, bool by_rows) {
     return parameter;
 }
 
-Operand less_zero(const Call& call, const Operand& x, const Operand& zero) {
-    return elementwise(call, {cast(call, x, DataType::kInt32), cast(call, zero, DataType::kInt32)}, "A - B");
-}
-
 /// Sums of products as numbers of the result: times a scale, rounded, plus the zero point.
 Operand requantised(const Call& call, const Operand& sum, const Operand& a_scale, const Operand& b_scale,
                     const Operand& y_scale, const Operand& y_zero) {
@@ -105,8 +101,8 @@ Operand requantised(const Call& call, const Operand& sum, const Operand& a_scale
 }
 
 Results q_linear_mat_mul(const Call& call) {
-    const Operand a = less_zero(call, call.in(0), beside(call, call.in(2), true));
-    const Operand b = less_zero(call, call.in(3), beside(call, call.in(5), false));
+    const Operand a = less_zero_point(call, call.in(0), beside(call, call.in(2), true));
+    const Operand b = less_zero_point(call, call.in(3), beside(call, call.in(5), false));
     call.expect(a.rank() >= 2 && b.rank() >= 2, "multiplies vectors");
     return {requantised(call, product(call, a, b, DataType::kInt32), beside(call, call.in(1), true),
                         beside(call, call.in(4), false), call.build.with_shape(call.in(6), {}),
@@ -120,8 +116,8 @@ Results q_linear_conv(const Call& call) {
         shape[axis] = parameter.shape[0];
         return call.build.with_shape(parameter, shape);
     };
-    const Operand x = less_zero(call, call.in(0), channels(call.in(2), 1));
-    const Operand w = less_zero(call, call.in(3), channels(call.in(5), 0));
+    const Operand x = less_zero_point(call, call.in(0), channels(call.in(2), 1));
+    const Operand w = less_zero_point(call, call.in(3), channels(call.in(5), 0));
     Operand sum = convolution(call, x, w, DataType::kInt32);
     if (call.has(8)) sum = with_bias(call, sum, call.in(8));
     return {requantised(call, sum, channels(call.in(1), 1), channels(call.in(4), 1),

@@ -22,11 +22,7 @@ struct Activation {
 };
 
 std::string activated(const Call& call, const Activation& f, const std::string& x) {
-    const auto real = [](double number) {
-        const std::string text = fmt::format("{:.9g}", number);
-        return fmt::format("({})", text.find_first_of(".e") == std::string::npos ? text + ".0" : text);
-    };
-    const std::string alpha = real(f.alpha), beta = real(f.beta);
+    const std::string alpha = real_text(f.alpha), beta = real_text(f.beta);
     if (f.name == "sigmoid") return fmt::format("sigmoid({})", x);
     if (f.name == "tanh") return fmt::format("tanh({})", x);
     if (f.name == "relu") return fmt::format("max({}, 0)", x);
@@ -139,7 +135,7 @@ public:
 
     /// A gate's argument, clipped.
     std::string clipped(const std::string& value) const {
-        return clip > 0 ? fmt::format("max(-{0}, min({0}, {1}))", fmt::format("{:.9g}", clip), value) : value;
+        return clip > 0 ? fmt::format("max(-{0}, min({0}, {1}))", real_text(clip), value) : value;
     }
     std::string gate(int64_t d, size_t function, const std::string& value) const {
         const size_t each = functions.size() / static_cast<size_t>(directions);

@@ -150,7 +150,7 @@ Operand resized(const Call& call, Operand x, const std::vector<size_t>& axes,
         masks.push_back(known_numbers(DataType::kFloat, shape, inside));
     }
     for (const Operand& mask : masks)
-        x = elementwise(call, {x, mask}, fmt::format("select(B != 0, A, {:.9g})", style.extrapolated),
+        x = elementwise(call, {x, mask}, fmt::format("select(B != 0, A, {})", real_text(style.extrapolated)),
                         x.type);
     return x;
 }
