@@ -113,7 +113,7 @@ private:
 Code emit(const std::string& model, const std::vector<movement::Program>& programs,
           const Exchanges& exchanges) {
     std::string text = comment((model.empty() ? "" : model + ": ") + "each kernel of the plan in plain C.");
-    if (is_wide(programs)) text += "#include \"tessera/wide.h\"\n";
+    if (is_wide(programs)) text += "#include \"tessera/ntt/wide.h\"\n";
     text += kHelpers;
     text += "\n";
     for (const movement::Program& program : programs) text += ProgramText(program, exchanges).text();
