@@ -122,6 +122,21 @@ CompileReport compile_program(const std::filesystem::path& program,
                               const std::map<std::string, std::filesystem::path>& constants,
                               const std::filesystem::path& out, const CompileSettings& settings);
 
+/// Bounds of a symbolic extent, inclusive.
+struct ExtentBounds {
+    int64_t low = 1;
+    int64_t high = 1;
+};
+
+/// Compiles an ONNX model (.onnx, docs/onnx.md) into an artefact that `tessera run` calls with arrays.
+/// `dims`: for each symbolic extent a number or bounds. `constants`: inputs that are known now, such as one
+/// that chooses a branch, each a number or the path of a NumPy file. Settings as for a program.
+/// @throws Error as compile_program does, naming everything that is not supported, by node and operator.
+CompileReport compile_onnx(const std::filesystem::path& model,
+                           const std::map<std::string, ExtentBounds>& dims,
+                           const std::map<std::string, std::string>& constants,
+                           const std::filesystem::path& out, const CompileSettings& settings);
+
 /// Makes an artefact fit another machine, without the model that it came from. The artefact keeps its policy,
 /// the types of its weights and cache, its embeddings and its context: `policy`, `cache_type`, `quantize` and
 /// `embeddings` of the settings have no effect, and `context` must be empty.

@@ -19,6 +19,7 @@ struct CompileArguments {
     std::string out;
     CompileFlags flags;
     std::vector<std::string> constants;  ///< NAME=FILE
+    std::vector<std::string> dims;       ///< NAME=N, NAME=LOW..HIGH
     bool is_quiet = false;
 };
 
@@ -27,6 +28,12 @@ CompileReport compile_file(const CompileArguments& options, const Environment& e
     const auto constants = named_files("--constant", options.constants);
     if (std::filesystem::path(options.model).extension() == ".ir")
         return compile_program(options.model, constants, options.out, options.flags, environment);
+    const auto dims = named_bounds("--dim", options.dims);
+    if (std::filesystem::path(options.model).extension() == ".onnx")
+        return compile_onnx(options.model, dims, {constants.begin(), constants.end()}, options.out,
+                            options.flags, environment);
+    if (!dims.empty())
+        throw Error(options.model, "--dim", "is for ONNX models (.onnx)", "", ErrorKind::kUsage);
     if (!constants.empty())
         throw Error(options.model, "--constant", "is for programs (.ir); a checkpoint has its own weights",
                     "", ErrorKind::kUsage);
@@ -35,7 +42,8 @@ CompileReport compile_file(const CompileArguments& options, const Environment& e
 
 Job declare_compile(CLI::App& app, const Environment& environment) {
     const auto options = std::make_shared<CompileArguments>();
-    app.add_option("MODEL", options->model, "folder in HuggingFace form, GGUF file, or program (.ir)")
+    app.add_option("MODEL", options->model,
+                   "folder in HuggingFace form, GGUF file, ONNX model (.onnx), or program (.ir)")
         ->required()
         ->check(not_empty());
     app.add_option("-o,--out", options->out, "the artefact to write")
@@ -46,9 +54,12 @@ Job declare_compile(CLI::App& app, const Environment& environment) {
     add_compile_flags(app, options->flags);
     add_cost_flag(app, options->flags);
     add_backend_flag(app, options->flags);
-    add_named_files(app, "--constant", options->constants,
-                    "of a program: a NumPy file for a tensor that it names as the source of a constant; may "
-                    "be repeated");
+    add_named_files(
+        app, "--constant", options->constants,
+        "of a program: a NumPy file for a tensor that it names as the source of a constant; of an ONNX "
+        "model: a number or NumPy file for an input that is known now; may be repeated");
+    add_named_bounds(app, "--dim", options->dims,
+                     "of an ONNX model: a symbolic extent, or its bounds; may be repeated");
     return [options, &environment] {
         // A missing model, or a pipe, must fail at once, not after the machine was measured.
         if (std::filesystem::is_regular_file(options->model) || std::filesystem::is_directory(options->model))

@@ -1,5 +1,8 @@
 #include "cli/named_values.h"
 
+#include <charconv>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -35,6 +38,20 @@ void refuse_twice(bool is_new, const std::string& option, const std::string& nam
     if (!is_new) throw Error("", option, fmt::format("gives `{}` twice", name), "", ErrorKind::kUsage);
 }
 
+/// Empty where the text is neither N nor LOW..HIGH.
+std::optional<ExtentBounds> bounds_of(const std::string& text) {
+    const size_t dots = text.find("..");
+    const auto number = [](std::string_view digits) {
+        int64_t value = -1;
+        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+        return error == std::errc() && end == digits.data() + digits.size() ? value : -1;
+    };
+    const ExtentBounds bounds{
+        number(std::string_view(text).substr(0, dots)),
+        number(dots == std::string::npos ? text : std::string_view(text).substr(dots + 2))};
+    return bounds.low >= 0 && bounds.low <= bounds.high ? std::optional(bounds) : std::nullopt;
+}
+
 }  // namespace
 
 CLI::Option* add_named_files(CLI::App& app, const std::string& option, std::vector<std::string>& values,
@@ -45,6 +62,27 @@ CLI::Option* add_named_files(CLI::App& app, const std::string& option, std::vect
 CLI::Option* add_named_numbers(CLI::App& app, const std::string& option, std::vector<std::string>& values,
                                const std::string& help) {
     return add_named(app, option, values, help, "NAME=N", positive_count());
+}
+
+CLI::Option* add_named_bounds(CLI::App& app, const std::string& option, std::vector<std::string>& values,
+                              const std::string& help) {
+    return add_named(app, option, values, help, "NAME=N or NAME=LOW..HIGH",
+                     CLI::Validator(
+                         [](const std::string& text) {
+                             return bounds_of(text) ? std::string()
+                                                    : "expected N or LOW..HIGH, not '" + text + "'";
+                         },
+                         ""));
+}
+
+std::map<std::string, ExtentBounds> named_bounds(const std::string& option,
+                                                 const std::vector<std::string>& values) {
+    std::map<std::string, ExtentBounds> all;
+    for (const std::string& text : values) {
+        const auto [name, bounds] = parts_of(text);
+        refuse_twice(all.emplace(name, bounds_of(bounds).value()).second, option, name);
+    }
+    return all;
 }
 
 std::map<std::string, std::filesystem::path> named_files(const std::string& option,

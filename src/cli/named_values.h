@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tessera/compile.h"
+
 namespace CLI {
 class App;
 class Option;
@@ -20,9 +22,16 @@ CLI::Option* add_named_files(CLI::App& app, const std::string& option, std::vect
 CLI::Option* add_named_numbers(CLI::App& app, const std::string& option, std::vector<std::string>& values,
                                const std::string& help);
 
+/// The same for NAME=N or NAME=LOW..HIGH, of 0 or more.
+CLI::Option* add_named_bounds(CLI::App& app, const std::string& option, std::vector<std::string>& values,
+                              const std::string& help);
+
 /// The values by their names. @throws Error of kind kUsage, with the option, for a name that is given twice.
 std::map<std::string, std::filesystem::path> named_files(const std::string& option,
                                                          const std::vector<std::string>& values);
+/// NAME=N or NAME=LOW..HIGH.
+std::map<std::string, ExtentBounds> named_bounds(const std::string& option,
+                                                 const std::vector<std::string>& values);
 std::map<std::string, int64_t> named_numbers(const std::string& option,
                                              const std::vector<std::string>& values);
 

@@ -23,13 +23,16 @@ namespace fs = std::filesystem;
 constexpr int64_t kMostCalls = 1'000'000;
 
 fs::path file_of(const fs::path& folder, const std::string& name) {
-    return folder / (name + ".npy");
+    // A name of a model may look like a path.
+    std::string file = name + ".npy";
+    std::ranges::replace(file, '/', '_');
+    return folder / file;
 }
 
 /// Before the call: a folder that cannot be written costs nothing then.
 void check_folder(const fs::path& folder, const runtime::Manifest& manifest) {
     create_folders(folder);
-    for (const auto& output : manifest.outputs) check_output(file_of(folder, output.name));
+    for (const auto& output : manifest.outputs) check_output(file_of(folder, output.array_name()));
     for (const auto& state : manifest.states) check_output(file_of(folder, state.name));
 }
 

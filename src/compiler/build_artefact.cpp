@@ -1,5 +1,7 @@
 #include "compiler/build_artefact.h"
 
+#include <algorithm>
+
 #include <fmt/core.h>
 
 #include "backend/toolchain.h"
@@ -9,6 +11,20 @@
 #include "support/output_place.h"
 
 namespace tessera::compiler {
+
+namespace {
+
+void name_arrays(const std::vector<ModelParts::Array>& arrays,
+                 std::vector<runtime::Manifest::Tensor>& tensors) {
+    for (runtime::Manifest::Tensor& tensor : tensors) {
+        const auto array = std::ranges::find(arrays, tensor.name, &ModelParts::Array::value);
+        if (array == arrays.end()) continue;
+        if (array->name != tensor.name) tensor.array = array->name;
+        tensor.is_scalar = array->is_scalar;
+    }
+}
+
+}  // namespace
 
 void check_outputs(const std::filesystem::path& out, const CompileOptions& options) {
     check_output(out);
@@ -41,6 +57,11 @@ void write_model(const ModelParts& parts, const Compiled& compiled, const std::f
                                     .graph = print(compiled.graph),
                                     .tokenizer = parts.tokenizer};
     contents.manifest.warnings = parts.warnings;
+    name_arrays(parts.arrays, contents.manifest.inputs);
+    name_arrays(parts.arrays, contents.manifest.outputs);
+    contents.manifest.empty_inputs = parts.empty_inputs;
+    contents.manifest.empty_outputs = parts.empty_outputs;
+    contents.manifest.hidden_outputs = parts.hidden_outputs;
     contents.manifest.cut_short = compiled.cut_short;
     report.warnings.insert(report.warnings.begin(), parts.warnings.begin(), parts.warnings.end());
     report.constant_bytes = contents.manifest.constants_bytes;

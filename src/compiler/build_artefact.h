@@ -19,6 +19,15 @@ struct ModelParts {
     std::vector<runtime::NamedFile> tokenizer;
     std::string where;                  ///< the file or folder, for errors
     std::vector<std::string> warnings;  ///< for users that compile or run it
+    /// What a call names the array of an input or output, and whether it has no axes.
+    struct Array {
+        std::string value, name;
+        bool is_scalar = false;
+    };
+    std::vector<Array> arrays = {};
+    /// Arrays of a call without elements, which the graph does not have.
+    std::vector<runtime::Manifest::Tensor> empty_inputs = {}, empty_outputs = {};
+    std::vector<std::string> hidden_outputs = {};  ///< of the graph, that a call does not show
 };
 
 /// Checks that the artefact and the dumps can be written, before the work for them starts.

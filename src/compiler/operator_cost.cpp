@@ -48,7 +48,9 @@ bool keeps_neighbours(const Definition& view, const BoundExtents& bound) {
 /// True if there is code for the operator. A view needs it, too: as an output it becomes a copy.
 bool is_compiled(const Definition& definition) {
     return kernels::plain_micro_kernel().why_not(definition).empty() &&
-           std::ranges::none_of(definition.tensors, lowering::reads_numbers_of_i32);
+           std::ranges::all_of(definition.tensors, [&](const TensorDecl& tensor) {
+               return lowering::computes_on(definition, tensor);
+           });
 }
 
 class Pricing {

@@ -10,6 +10,7 @@
 #include "ir/body_value.h"
 #include "ir/injectivity.h"
 #include "ir/ops/exchange.h"
+#include "ir/quasi_affine.h"
 #include "lowering/kernels/micro_kernels.h"
 #include "lowering/leaf.h"
 #include "support/error.h"
@@ -30,6 +31,24 @@ void expect_array(const Value& value, const std::string& where) {
                     "arrays are row-major; the plan chooses how constants and states are stored");
 }
 
+/// True if no element of this index operand leads outside: it is a rest, `I mod 8`, or the like.
+bool stays_inside(const Graph& graph, const Definition& definition, int index, const std::string& where) {
+    std::map<std::string, int64_t> lowest;
+    for (const DimSymbol& symbol : graph.symbols) lowest[symbol.name] = symbol.low;
+    const BoundExtents extents = bound_extents(definition, dims_of(definition, lowest), where);
+    for (size_t tensor = 0; tensor < definition.tensors.size(); ++tensor)
+        for (const std::vector<ExprPtr>& coordinates : accesses(definition, static_cast<int>(tensor)))
+            for (size_t axis = 0; axis < coordinates.size(); ++axis) {
+                const std::vector<Read> reads = reads_in({coordinates[axis]});
+                if (std::ranges::find(reads, index, &Read::tensor) == reads.end()) continue;
+                // Where results lie must be known, too: two iterations could write one element.
+                if (definition.tensors[tensor].is_result() ||
+                    may_leave(extents, tensor, axis, coordinates[axis], where))
+                    return false;
+            }
+    return true;
+}
+
 /// Indices that a call hands over can be checked before it runs; computed ones could lead anywhere.
 void expect_known_indices(const Graph& graph, const Block& block, const Node& node,
                           const std::string& where) {
@@ -42,16 +61,21 @@ void expect_known_indices(const Graph& graph, const Block& block, const Node& no
         if (tensor.role != Role::kIndex) continue;
         const Value& value = graph[id];
         const bool is_given = value.kind == ValueKind::kInput || value.kind == ValueKind::kConstant;
-        if (!is_given || (block.repeat > 1 && block.carried_in == id))
+        const int number = static_cast<int>(&tensor - definition->tensors.data());
+        if ((!is_given || (block.repeat > 1 && block.carried_in == id)) &&
+            !stays_inside(graph, *definition, number, where))
+            throw Error(
+                where, node.name,
+                fmt::format("takes {}, which changes while the program runs, for its index `{}`", value.name,
+                            tensor.name),
+                "an index is an input or a constant, which are checked before a call, or a rest, such as "
+                "`I mod 8`, that leads nowhere else");
+        const ElementType type = value.type.element;
+        if (bits(type) < 8 || type == ElementType::kU64)
             throw Error(where, node.name,
-                        fmt::format("takes {}, which changes while the program runs, for its index `{}`",
-                                    value.name, tensor.name),
-                        "an index is an input or a constant, which are checked before a call");
-        if (value.type.element != ElementType::kI32)
-            throw Error(where, node.name,
-                        fmt::format("takes {} of {} for its index `{}`, expected i32", value.name,
-                                    name(value.type.element), tensor.name),
-                        "compiled code reads indices of i32 alone");
+                        fmt::format("takes {} of {} for its index `{}`, expected i8 to i64 or u8 to u32",
+                                    value.name, name(value.type.element), tensor.name),
+                        "cast it to i64");
     }
 }
 
@@ -85,6 +109,13 @@ void expect_single_writes(const Graph& graph, const Node& node, const std::strin
 }
 
 }  // namespace
+
+bool may_leave(const BoundExtents& extents, size_t tensor, size_t axis, const ExprPtr& component,
+               const std::string& where) {
+    const IntegerInterval range = enclosing_range(
+        quasi_affine(component, extents.dims, extents.iterators, where), extents.iterators, where);
+    return range.low < 0 || range.high >= extents.shapes[tensor][axis];
+}
 
 void expect_program(const Graph& graph, const std::string& where) {
     if (graph.outputs.empty())

@@ -13,4 +13,8 @@ namespace tessera::compiler {
 /// ranks.
 void expect_program(const Graph& graph, const std::string& where);
 
+/// True if a component of a map may leave the axis of a tensor, whatever index operands hold.
+bool may_leave(const BoundExtents& extents, size_t tensor, size_t axis, const ExprPtr& component,
+               const std::string& where);
+
 }  // namespace tessera::compiler

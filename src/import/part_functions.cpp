@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "import/part_builder.h"
+#include "ir/ops/experts.h"
 #include "ir/ops/layer_norm.h"
 #include "ir/ops/matmul.h"
 #include "ir/ops/reshape.h"

@@ -28,6 +28,16 @@ std::pair<double, double> floor_divide(double a, double b) {
     return {whole, remainder};
 }
 
+/// An operation on the bits of integers; a number that is none gives NaN.
+template <typename Operation>
+double of_bits(double a, double b, Operation&& operation) {
+    const auto is_whole = [](double x) { return std::fabs(x) < 0x1p63 && std::trunc(x) == x; };
+    if (!is_whole(a) || !is_whole(b)) return NAN;
+    const uint64_t bits = operation(static_cast<uint64_t>(static_cast<int64_t>(a)),
+                                    static_cast<uint64_t>(static_cast<int64_t>(b)));
+    return static_cast<double>(static_cast<int64_t>(bits));
+}
+
 }  // namespace
 
 double smallest(double a, double b) {
@@ -89,6 +99,20 @@ double apply_function(Function function, std::span<const double> x) {
             return std::fabs(x[0]);
         case Function::kRound:
             return std::nearbyint(x[0]);  // the default rounding mode: ties to even
+        case Function::kPow:
+            return std::pow(x[0], x[1]);
+        case Function::kBitAnd:
+            return of_bits(x[0], x[1], [](uint64_t a, uint64_t b) { return a & b; });
+        case Function::kBitOr:
+            return of_bits(x[0], x[1], [](uint64_t a, uint64_t b) { return a | b; });
+        case Function::kBitXor:
+            return of_bits(x[0], x[1], [](uint64_t a, uint64_t b) { return a ^ b; });
+        case Function::kBitNot:
+            return of_bits(x[0], 0, [](uint64_t a, uint64_t) { return ~a; });
+        case Function::kShiftLeft:
+            return of_bits(x[0], x[1], [](uint64_t a, uint64_t b) { return b < 64 ? a << b : 0; });
+        case Function::kShiftRight:
+            return of_bits(x[0], x[1], [](uint64_t a, uint64_t b) { return b < 64 ? a >> b : 0; });
         case Function::kExp:
             return std::exp(x[0]);
         case Function::kLog:
@@ -101,6 +125,28 @@ double apply_function(Function function, std::span<const double> x) {
             return std::tanh(x[0]);
         case Function::kErf:
             return std::erf(x[0]);
+        case Function::kSin:
+            return std::sin(x[0]);
+        case Function::kCos:
+            return std::cos(x[0]);
+        case Function::kTan:
+            return std::tan(x[0]);
+        case Function::kAsin:
+            return std::asin(x[0]);
+        case Function::kAcos:
+            return std::acos(x[0]);
+        case Function::kAtan:
+            return std::atan(x[0]);
+        case Function::kSinh:
+            return std::sinh(x[0]);
+        case Function::kCosh:
+            return std::cosh(x[0]);
+        case Function::kAsinh:
+            return std::asinh(x[0]);
+        case Function::kAcosh:
+            return std::acosh(x[0]);
+        case Function::kAtanh:
+            return std::atanh(x[0]);
         case Function::kSigmoid:
             return 1 / (1 + std::exp(-x[0]));
         case Function::kLess:

@@ -82,6 +82,8 @@ struct Definition {
     bool may_regroup = false;
 
     bool is_recurrence() const { return monoid == Monoid::kInOrder; }
+    /// Its accumulator's type, f64 or i64, is that of its whole arithmetic: integers wrap around.
+    bool is_wide() const { return accumulator == ElementType::kF64 || accumulator == ElementType::kI64; }
     std::vector<int> results() const;         ///< positions of the results in `tensors`
     int tensor(std::string_view name) const;  ///< -1 if there is none
     int iterator(std::string_view name) const;

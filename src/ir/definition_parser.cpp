@@ -149,7 +149,7 @@ private:
         if (word == "carry") return parse_carry(line);
         if (word == "where") return parse_where(line);
         if (word == "acc") {
-            definition().accumulator = parse_f32_or(ElementType::kI32, line, "the accumulator type");
+            definition().accumulator = accumulator_type(line);
             return;
         }
         if (word == "weights") {
@@ -303,6 +303,16 @@ private:
         definition().where = ExprParser(line.tokens, definition(), ExprContext::kWhere).parse();
         file_.lines.where = line.number;
         line.tokens.expect_end("the predicate");
+    }
+
+    static ElementType accumulator_type(KeywordLine& line) {
+        const std::optional<ElementType> type = element_type_of(line.tokens.peek().text);
+        if (!type || (*type != ElementType::kF32 && *type != ElementType::kF64 &&
+                      *type != ElementType::kI32 && *type != ElementType::kI64))
+            line.tokens.fail_expecting("the accumulator type f32, f64, i32 or i64");
+        line.tokens.next();
+        line.tokens.expect_end("the accumulator type");
+        return *type;
     }
 
     static ElementType parse_f32_or(ElementType other, KeywordLine& line, const std::string& what) {

@@ -101,10 +101,15 @@ private:
             fail(lines_.body, d_.name, fmt::format("has {} results, expected {}", results.size(), expected),
                  "softmax_sum has three results, every other body one");
         }
-        if (d_.accumulator != ElementType::kF32 && d_.accumulator != ElementType::kI32) {
+        if (d_.accumulator != ElementType::kF32 && d_.accumulator != ElementType::kI32 && !d_.is_wide()) {
             fail(lines_.body, d_.name,
-                 fmt::format("has the accumulator type {}, expected f32 or i32", name(d_.accumulator)));
+                 fmt::format("has the accumulator type {}, expected f32, f64, i32 or i64",
+                             name(d_.accumulator)));
         }
+        if (d_.is_wide() && (d_.is_recurrence() || d_.monoid == Monoid::kSoftmaxSum))
+            fail(lines_.body, d_.name,
+                 fmt::format("computes in {}, which a recurrence or softmax_sum does not",
+                             name(d_.accumulator)));
         if (d_.weights != ElementType::kF32 && d_.weights != ElementType::kBF16) {
             fail(lines_.body, d_.name,
                  fmt::format("has weights of {}, expected f32 or bf16", name(d_.weights)));
@@ -195,6 +200,12 @@ private:
                 if (!std::isfinite(number->value) || !is_exact)
                     fail(line, d_.name, "holds a number that the notation cannot write");
             } else if (const auto* apply = std::get_if<Apply>(&node.node)) {
+                if (d_.accumulator == ElementType::kI64 &&
+                    (is_special(apply->function) || apply->function == Function::kPow ||
+                     apply->function == Function::kDivide))
+                    fail(line, d_.name,
+                         fmt::format("applies `{}` in integers of 64 bits", name(apply->function)),
+                         "`acc f64` computes it in floats");
                 if (apply->arguments.size() != static_cast<size_t>(arity(apply->function))) {
                     fail(line, d_.name,
                          fmt::format("applies `{}` to {} arguments", name(apply->function),

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "support/error.h"
 
@@ -18,13 +19,23 @@ struct TypeFacts {
     IntegerRange range;
 };
 
-constexpr std::array<TypeFacts, 12> kTypes = {{
+constexpr int64_t kLeastI64 = std::numeric_limits<int64_t>::min();
+constexpr int64_t kLargestI64 = std::numeric_limits<int64_t>::max();
+
+constexpr std::array<TypeFacts, 19> kTypes = {{
+    {ElementType::kF64, "f64", 64, false, {0, 0}},
     {ElementType::kF32, "f32", 32, false, {0, 0}},
     {ElementType::kF16, "f16", 16, false, {0, 0}},
     {ElementType::kBF16, "bf16", 16, false, {0, 0}},
+    {ElementType::kI64, "i64", 64, true, {kLeastI64, kLargestI64}},
     {ElementType::kI32, "i32", 32, true, {-(int64_t{1} << 31), (int64_t{1} << 31) - 1}},
+    {ElementType::kI16, "i16", 16, true, {-32768, 32767}},
     {ElementType::kI8, "i8", 8, true, {-128, 127}},
+    {ElementType::kU64, "u64", 64, true, {0, kLargestI64}},
+    {ElementType::kU32, "u32", 32, true, {0, (int64_t{1} << 32) - 1}},
+    {ElementType::kU16, "u16", 16, true, {0, 65535}},
     {ElementType::kU8, "u8", 8, true, {0, 255}},
+    {ElementType::kBool, "bool", 8, true, {0, 1}},
     {ElementType::kU6, "u6", 6, true, {0, 63}},
     {ElementType::kU5, "u5", 5, true, {0, 31}},
     {ElementType::kI4, "i4", 4, true, {-8, 7}},
@@ -92,16 +103,26 @@ double round_to(ElementType type, double value) {
                           static_cast<double>(limits.high)) +
                0.0;
     }
+    if (type == ElementType::kF64) return value;
     const auto single = static_cast<float>(value);
     if (type == ElementType::kF16) return round_to_f16(single);
     if (type == ElementType::kBF16) return round_to_bf16(single);
     return single;
 }
 
+bool fits_f32(ElementType type) {
+    constexpr int64_t kF32Largest = int64_t{1} << 24;  // of consecutive integers
+    if (!is_integer(type)) return type != ElementType::kF64;
+    return -kF32Largest <= range(type).low && range(type).high <= kF32Largest;
+}
+
 bool is_exact_cast(ElementType from, ElementType to) {
-    if (!is_integer(from)) return to == ElementType::kF32 || to == from;
+    if (to == from || to == ElementType::kF64) return true;
+    // The zoo has integers of 32 bits become f32, too.
+    if (!is_integer(from)) return to == ElementType::kF32 && from != ElementType::kF64;
     const IntegerRange values = range(from);
     if (is_integer(to)) return range(to).low <= values.low && values.high <= range(to).high;
+    if (from != ElementType::kI32 && !fits_f32(from)) return false;
     constexpr int64_t kF16Largest = 65504;
     return to != ElementType::kF16 || (-kF16Largest <= values.low && values.high <= kF16Largest);
 }

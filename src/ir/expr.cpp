@@ -9,11 +9,12 @@
 namespace tessera {
 namespace {
 
-constexpr std::array<std::string_view, 28> kFunctionNames = {
-    "+",     "-",   "*",   "/",    "div",   "mod",  "-",   "min",     "max", "abs",
-    "round", "exp", "log", "sqrt", "rsqrt", "tanh", "erf", "sigmoid", "<",   "<=",
-    ">",     ">=",  "==",  "!=",   "and",   "or",   "not", "select"};
-static_assert(static_cast<size_t>(Function::kSelect) + 1 == kFunctionNames.size());
+constexpr std::array<std::string_view, kFunctions> kFunctionNames = {
+    "+",     "-",     "*",      "/",     "div",    "mod",     "-",          "min",         "max",  "abs",
+    "round", "pow",   "bitand", "bitor", "bitxor", "bitnot",  "shift_left", "shift_right", "exp",  "log",
+    "sqrt",  "rsqrt", "tanh",   "erf",   "sin",    "cos",     "tan",        "asin",        "acos", "atan",
+    "sinh",  "cosh",  "asinh",  "acosh", "atanh",  "sigmoid", "<",          "<=",          ">",    ">=",
+    "==",    "!=",    "and",    "or",    "not",    "select"};
 
 ExprPtr make(auto node) {
     return std::make_shared<const Expr>(Expr{std::move(node)});
@@ -91,7 +92,7 @@ bool gives_integers_of_integers(Function function) {
         case Function::kSelect:
             return true;
         default:
-            return false;
+            return is_of_bits(function);
     }
 }
 
@@ -103,6 +104,19 @@ bool is_special(Function function) {
     return Function::kExp <= function && function <= Function::kSigmoid;
 }
 
+bool is_called(Function function) {
+    return (Function::kMin <= function && function <= Function::kSigmoid) || function == Function::kSelect;
+}
+
+bool is_of_bits(Function function) {
+    return Function::kBitAnd <= function && function <= Function::kShiftRight;
+}
+
+bool is_wide(Function function) {
+    return function == Function::kPow || is_of_bits(function) ||
+           (Function::kSin <= function && function <= Function::kAtanh);
+}
+
 int arity(Function function) {
     switch (function) {
         case Function::kSelect:
@@ -111,6 +125,7 @@ int arity(Function function) {
         case Function::kAbs:
         case Function::kRound:
         case Function::kNot:
+        case Function::kBitNot:
             return 1;
         default:
             return is_special(function) ? 1 : 2;

@@ -29,6 +29,14 @@ enum class Function : uint8_t {
     kMax,
     kAbs,
     kRound,
+    kPow,
+    // of the bits of integers, in two's complement
+    kBitAnd,
+    kBitOr,
+    kBitXor,
+    kBitNot,
+    kShiftLeft,   ///< by 64 or more: 0
+    kShiftRight,  ///< of a number that is not negative
     // special functions
     kExp,
     kLog,
@@ -36,6 +44,17 @@ enum class Function : uint8_t {
     kRsqrt,
     kTanh,
     kErf,
+    kSin,
+    kCos,
+    kTan,
+    kAsin,
+    kAcos,
+    kAtan,
+    kSinh,
+    kCosh,
+    kAsinh,
+    kAcosh,
+    kAtanh,
     kSigmoid,
     // logic; results are 0 or 1
     kLess,
@@ -111,8 +130,14 @@ std::string_view name(Function function);
 bool is_comparison(Function function);
 /// True if integer arguments give an integer; of a select, only the selected arguments count.
 bool gives_integers_of_integers(Function function);
-/// exp log sqrt rsqrt tanh erf sigmoid.
+/// exp log sqrt rsqrt tanh erf sigmoid, and the trigonometric ones.
 bool is_special(Function function);
+/// True if it is written as a call, `exp(X)`.
+bool is_called(Function function);
+inline constexpr size_t kFunctions = static_cast<size_t>(Function::kSelect) + 1;
+/// True if numbers of 64 bits alone are computed by it: floats (kPow, kSin, ...) or integers (kBitAnd, ...).
+bool is_wide(Function function);
+bool is_of_bits(Function function);
 /// The number of arguments.
 int arity(Function function);
 

@@ -25,9 +25,6 @@ struct NestingGuard {
     int& depth_;
 };
 
-constexpr std::array kCallable = {Function::kMin,  Function::kMax, Function::kAbs,     Function::kRound,
-                                  Function::kExp,  Function::kLog, Function::kSqrt,    Function::kRsqrt,
-                                  Function::kTanh, Function::kErf, Function::kSigmoid, Function::kSelect};
 constexpr std::array kComparisons = {Function::kLess,         Function::kLessEqual, Function::kGreater,
                                      Function::kGreaterEqual, Function::kEqual,     Function::kNotEqual};
 constexpr std::array kTermOperators = {Function::kMul, Function::kDivide, Function::kFloorDiv,
@@ -65,6 +62,14 @@ std::string_view names_of(ExprContext context) {
             break;
     }
     return "expected an iterator, a dim or an operand that is declared before it";
+}
+
+std::optional<Function> called_function(std::string_view word) {
+    for (size_t i = 0; i < kFunctions; ++i) {
+        const auto function = static_cast<Function>(i);
+        if (is_called(function) && name(function) == word) return function;
+    }
+    return std::nullopt;
 }
 
 }  // namespace
@@ -169,7 +174,8 @@ ExprPtr ExprParser::parse_name() {
         tokens_.next();
         return infinity();
     }
-    if (is_reserved(word.text)) {
+    const bool is_wide_call = tokens_.peek(1).text == "(" && called_function(word.text);
+    if (is_reserved(word.text) || is_wide_call) {
         if (tokens_.peek(1).text != "(") tokens_.fail_expecting("an expression");
         tokens_.next();
         return parse_call(word);
@@ -216,10 +222,7 @@ ExprPtr ExprParser::parse_read(int tensor) {
 ExprPtr ExprParser::parse_call(const Token& word) {
     const std::optional<Monoid> monoid = monoid_of(word.text);
     const std::optional<ElementType> type = element_type_of(word.text);
-    std::optional<Function> function;
-    for (Function candidate : kCallable) {
-        if (name(candidate) == word.text) function = candidate;
-    }
+    const std::optional<Function> function = called_function(word.text);
     if (!monoid && !type && !function)
         tokens_.fail(std::string(word.text), "is not a function of the notation");
     tokens_.expect("(", "after the function");

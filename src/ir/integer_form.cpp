@@ -11,7 +11,7 @@ bool gives_integers(Function function) {
         case Function::kDivide:
             return false;
         default:
-            return !is_special(function);
+            return !is_special(function) && !is_wide(function);
     }
 }
 

@@ -12,6 +12,7 @@ namespace tessera {
 namespace {
 
 // `at`, `carry` and `multiple` mean something in one place only, where no name may stand.
+// Nor are functions of 64 bits reserved, `cos` and so on: they are names where no parenthesis follows.
 constexpr std::array<std::string_view, 36> kReserved = {
     "abs",         "acc",   "and", "bind",  "dim",  "div",   "erf",   "exp",    "fill",
     "in",          "index", "inf", "lanes", "log",  "max",   "min",   "mod",    "not",

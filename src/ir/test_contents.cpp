@@ -12,8 +12,15 @@ constexpr int64_t kMostElements = int64_t{1} << 28;
 double operand_element(ElementType type, int64_t v) {
     switch (type) {
         case ElementType::kI8:
+        case ElementType::kI16:
         case ElementType::kI32:
+        case ElementType::kI64:
             return static_cast<double>(v % 101 - 50);
+        case ElementType::kBool:
+            return static_cast<double>(v % 2);
+        case ElementType::kU64:
+        case ElementType::kU32:
+        case ElementType::kU16:
         case ElementType::kU8:
             return static_cast<double>(v % 101);
         case ElementType::kU6:
@@ -28,6 +35,7 @@ double operand_element(ElementType type, int64_t v) {
             return static_cast<double>(v % 4);
         case ElementType::kI4:
             return static_cast<double>(v % 16 - 8);
+        case ElementType::kF64:
         case ElementType::kF32:
         case ElementType::kF16:
         case ElementType::kBF16:

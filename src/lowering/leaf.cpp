@@ -121,23 +121,54 @@ movement::Body lower_post(const LeafScope& scope) {
     return loops.around({lanes.around({{store_to(tensor, to_value(definition.post, values), values)}})});
 }
 
-bool reads_numbers_of_i32(const TensorDecl& tensor) {
-    return tensor.role == Role::kIn && tensor.type == ElementType::kI32;
+bool computes_on(const Definition& definition, const TensorDecl& tensor) {
+    return tensor.role != Role::kIn || definition.is_wide() || fits_f32(tensor.type);
 }
+
+namespace {
+
+/// A function that f32 does not have. @throws Refused
+void check_functions(const Node& node) {
+    for (const ExprPtr& root : read_roots(*node.definition())) {
+        walk(root, [&](const Expr& expr) {
+            const auto* call = std::get_if<Apply>(&expr.node);
+            if (call && is_wide(call->function))
+                throw Refused(node.name, std::string(name(call->function)), "is not computed in f32",
+                              is_of_bits(call->function) ? "add `acc i64`" : "add `acc f64`");
+            return true;
+        });
+    }
+}
+
+}  // namespace
 
 void check_types(const Node& node, const plan::MicroKernel& kernel) {
     const Definition& definition = *node.definition();
-    if (definition.accumulator != ElementType::kF32) {
-        throw Refused(node.name, "acc", fmt::format("is {}", name(definition.accumulator)),
-                      "compiled code accumulates in f32 in this version");
+    if (definition.accumulator == ElementType::kI32) {
+        throw Refused(node.name, "acc", "is i32", "compiled code accumulates in f32, f64 or i64");
     }
+    if (definition.is_wide()) {
+        if (!kernel.is_plain)
+            throw Refused(node.name, "acc", fmt::format("is {}", name(definition.accumulator)),
+                          fmt::format("the micro-kernel {} computes in f32", kernel.name));
+        for (const int result : definition.results()) {
+            const ElementType type = definition.tensors[static_cast<size_t>(result)].type;
+            if (bits(type) < 8)
+                throw Refused(node.name, definition.tensors[static_cast<size_t>(result)].name,
+                              fmt::format("has element type {}", name(type)),
+                              "compiled code stores whole bytes");
+        }
+        return;
+    }
+    check_functions(node);
     for (const TensorDecl& tensor : definition.tensors) {
         const bool is_read = tensor.role == Role::kIn || tensor.role == Role::kIndex;
         const bool is_stored =
             std::find(kernel.results.begin(), kernel.results.end(), tensor.type) != kernel.results.end();
-        if (reads_numbers_of_i32(tensor)) {
-            throw Refused(node.name, tensor.name, "has element type i32",
-                          "compiled code computes on f32 in this version");
+        if (!computes_on(definition, tensor)) {
+            throw Refused(node.name, tensor.name, fmt::format("has element type {}", name(tensor.type)),
+                          fmt::format("f32 does not hold its numbers: add `acc {}`",
+                                      is_integer(tensor.type) ? "i64" : "f64"));
         }
         if (!is_read && !is_stored) {
             throw Refused(node.name, tensor.name, fmt::format("has element type {}", name(tensor.type)),

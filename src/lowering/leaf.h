@@ -32,8 +32,9 @@ struct LeafScope {
     Names& names;
 };
 
-/// True if the tensor is read as numbers that f32 does not hold; as indices they are exact.
-bool reads_numbers_of_i32(const TensorDecl& tensor);
+/// True unless the tensor is read as numbers that the arithmetic of the operator does not hold; as indices
+/// they are exact.
+bool computes_on(const Definition& definition, const TensorDecl& tensor);
 /// Compiled code computes in f32, which would round large integers and their sums.
 /// @throws Error for a definition that needs them, or with results of a type that the kernel does not store.
 void check_types(const Node& node, const plan::MicroKernel& kernel);

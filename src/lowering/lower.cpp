@@ -39,7 +39,7 @@ public:
                 throw Refused(leaf->node, bad->name, bad->problem);
         }
         for (const Node* node : nodes_)
-            if (nodes_.size() > 1 && node->definition()->is_recurrence())
+            if (nodes_.size() > 1 && is_lone(*node->definition()))
                 throw Refused(
                     refusal({NestRule::kKeepsOrder, node, node->results.front()}, storage_.input().graph));
     }
@@ -50,6 +50,8 @@ public:
         kernel.comment = plan::print(plan_.nest);
         kernel.barrier = plan_.barrier;
         kernel.alone = plan_.alone;
+        const Definition& last = *nodes_.back()->definition();
+        if (last.is_wide()) kernel.arithmetic = last.accumulator;
         movement::Body nest = lower_nest(plan_.nest, whole_ranges(*nodes_.back(), storage_.input()), false);
         std::vector<const Node*> completed = nodes_;
         std::erase(completed, division_.parted());

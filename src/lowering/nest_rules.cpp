@@ -85,11 +85,13 @@ Refusal refusal(const BrokenRule& broken, const Graph& graph) {
                     "reads it outside of the inner nest that makes it tile by tile",
                     "move it to the nest of its reader"};
         case NestRule::kKeepsOrder:
-            return {
-                name, broken.iterator < 0 ? value : iterator(),
-                "is of a recurrence, which is a kernel of its own, with loops over its parallel iterators "
-                "alone",
-                "take the recurrence into a kernel of its own"};
+            return {name, broken.iterator < 0 ? value : iterator(),
+                    broken.node->definition()->is_wide()
+                        ? fmt::format("is computed in {}, by a kernel of its own",
+                                      tessera::name(broken.node->definition()->accumulator))
+                        : "is of a recurrence, which is a kernel of its own, with loops over its parallel "
+                          "iterators alone",
+                    "take the operator into a kernel of its own"};
     }
     TESSERA_CHECK(false, "an unknown rule");
     return {};

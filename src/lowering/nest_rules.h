@@ -24,8 +24,14 @@ enum class NestRule : uint8_t {
     kFoldsOnce,       ///< inside a loop over the reduction
     kReadBehindFold,  ///< a post-expression, behind the loops over the reduction, reads no tile made in them
     kSeenInside,      ///< results of an inner nest's operators before its root are read inside of it
-    kKeepsOrder,      ///< a recurrence is a kernel of its own, without loops over what it folds or follows
+    kKeepsOrder,  ///< a lone operator is a kernel of its own, a recurrence without loops over what it folds
 };
+
+/// True for an operator that shares its kernel with no other: a recurrence, and one that computes in numbers
+/// of 64 bits, which no tile holds.
+inline bool is_lone(const Definition& definition) {
+    return definition.is_recurrence() || definition.is_wide();
+}
 
 /// A broken rule, and its place in the nest.
 struct BrokenRule {

@@ -19,7 +19,7 @@ public:
     TiledKernel run(const NumberedNest& nest) {
         all_ = nest.operators();
         for (const int o : all_)
-            if (all_.size() > 1 && op(o).node->definition()->is_recurrence())
+            if (all_.size() > 1 && is_lone(*op(o).node->definition()))
                 fail({NestRule::kKeepsOrder, op(o).node, op(o).results.front().value});
         walk(nest, whole(nest.root()), false);
         return std::move(out_);

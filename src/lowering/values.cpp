@@ -119,7 +119,7 @@ LaneAddress split_lanes(const movement::Address& address, const Node& node, cons
 movement::ValuePtr to_value(const ExprPtr& expr, const ValueScope& scope) {
     const Definition& definition = *scope.node.definition();
     if (const auto* n = std::get_if<Number>(&expr->node)) {
-        if (!fits_f32(n->value))
+        if (!definition.is_wide() && !fits_f32(n->value))
             throw Refused(scope.node.name, print(definition, expr),
                           "is a number that f32, in which compiled code computes, does not hold");
         return std::make_shared<const movement::ValueExpr>(movement::ValueExpr{*n});
@@ -162,6 +162,9 @@ movement::ValuePtr to_value(const ExprPtr& expr, const ValueScope& scope) {
     }
     if (const auto* to = std::get_if<Cast>(&expr->node)) {
         movement::ValuePtr argument = to_value(to->argument, scope);
+        // Numbers of 64 bits are no f32 yet.
+        if (definition.is_wide() && to->to == ElementType::kF32)
+            return movement::make_value({movement::RoundValue{to->to, std::move(argument)}});
         if (!is_integer(to->to) || movement::number_kind(*argument) != movement::NumberKind::kInteger)
             return movement::rounded_value(to->to, std::move(argument));
         const IntegerRange limits = range(to->to);
@@ -195,6 +198,9 @@ LaneAddress result_address(int tensor, bool is_written, const ValueScope& scope)
 }  // namespace
 
 movement::Store store_to(int tensor, movement::ValuePtr value, const ValueScope& scope) {
+    // A byte holds more than the two truths.
+    if (scope.node.definition()->tensors[static_cast<size_t>(tensor)].type == ElementType::kBool)
+        value = movement::rounded_value(ElementType::kBool, std::move(value));
     const LaneAddress at = result_address(tensor, true, scope);
     const bool is_group = std::any_of(scope.iterators.begin(), scope.iterators.end(),
                                       [](const movement::Index& x) { return x.uses(kLane); });
@@ -209,7 +215,8 @@ movement::Store store_to(int tensor, movement::ValuePtr value, const ValueScope&
 
 movement::ValuePtr load_result(int tensor, const ValueScope& scope) {
     const LaneAddress at = result_address(tensor, true, scope);
-    if (at.address.element != ElementType::kF32) {
+    const Definition& definition = *scope.node.definition();
+    if (at.address.element != (definition.is_wide() ? definition.accumulator : ElementType::kF32)) {
         throw Refused(scope.node.name, scope.node.definition()->tensors[static_cast<size_t>(tensor)].name,
                       fmt::format("has element type {}, so what is folded so far would be rounded",
                                   name(at.address.element)),

@@ -71,11 +71,30 @@ TEST(ProgramLimits, AnIndexIsKnownBeforeTheCall) {
                 HasSubstr("`pick`: takes j, which changes while the program runs, for its index `I`"));
 }
 
-TEST(ProgramLimits, AnIndexIsAnInteger32) {
-    EXPECT_THAT(problem("input i: u8[8]\ninput x: f32[8]\nvalue y: f32[8]\n",
-                        "block b\nnode pick(i, x) -> y\nop pick(n: 8)\nindex I u8[n]\n"
-                        "in X f32[I[n]] of [8]\nout Y f32[n] = X\noutput y\n"),
-                HasSubstr("`pick`: takes i of u8 for its index `I`, expected i32"));
+TEST(ProgramLimits, AComputedIndexMayBeARestThatLeadsNowhereElse) {
+    const auto pick = [](const char* place) {
+        return problem(
+            "input i: i64[8]\ninput x: f32[8]\nvalue j: i64[8]\nvalue y: f32[8]\n",
+            std::string("block b\nnode next(i) -> j\nop next(n: 8)\nin X i64[n]\nout J i64[n] = X + 1\n"
+                        "acc i64\nnode pick(j, x) -> y\nop pick(n: 8)\nindex I i64[n]\nin X f32[") +
+                place + "] of [8]\nout Y f32[n] = X\noutput y\n");
+    };
+    EXPECT_EQ(pick("I[n] mod 8"), "");
+    EXPECT_EQ(pick("(I[n] + 3) mod 5"), "");
+    for (const char* place : {"I[n]", "I[n] mod 9", "I[n] mod 8 + 1"})
+        EXPECT_THAT(pick(place), HasSubstr("`pick`: takes j, which changes while the program runs")) << place;
+}
+
+TEST(ProgramLimits, AnIndexIsAnIntegerOfWholeBytes) {
+    const auto pick = [](const std::string& type) {
+        return problem("input i: " + type + "[8]\ninput x: f32[8]\nvalue y: f32[8]\n",
+                       "block b\nnode pick(i, x) -> y\nop pick(n: 8)\nindex I " + type +
+                           "[n]\nin X f32[I[n]] of [8]\nout Y f32[n] = X\noutput y\n");
+    };
+    EXPECT_EQ(pick("u8"), "");
+    EXPECT_EQ(pick("i64"), "");
+    EXPECT_THAT(pick("u64"),
+                HasSubstr("`pick`: takes i of u64 for its index `I`, expected i8 to i64 or u8 to u32"));
 }
 
 TEST(ProgramLimits, AnElementIsWrittenOnce) {

@@ -9,27 +9,36 @@
 namespace tessera {
 namespace {
 
-constexpr std::array kAll = {ElementType::kF32, ElementType::kF16, ElementType::kBF16, ElementType::kI32,
-                             ElementType::kI8,  ElementType::kU8,  ElementType::kU6,   ElementType::kU5,
-                             ElementType::kI4,  ElementType::kU4};
+constexpr std::array kAll = {ElementType::kF64,  ElementType::kF32, ElementType::kF16, ElementType::kBF16,
+                             ElementType::kI64,  ElementType::kI32, ElementType::kI16, ElementType::kI8,
+                             ElementType::kU64,  ElementType::kU32, ElementType::kU16, ElementType::kU8,
+                             ElementType::kBool, ElementType::kU6,  ElementType::kU5,  ElementType::kI4,
+                             ElementType::kU4};
 
 TEST(ElementType, NamesAndSizes) {
-    const std::array<std::pair<std::string_view, int>, 10> expected = {{{"f32", 32},
-                                                                        {"f16", 16},
-                                                                        {"bf16", 16},
-                                                                        {"i32", 32},
-                                                                        {"i8", 8},
-                                                                        {"u8", 8},
-                                                                        {"u6", 6},
-                                                                        {"u5", 5},
-                                                                        {"i4", 4},
-                                                                        {"u4", 4}}};
+    const std::array<std::pair<std::string_view, int>, kAll.size()> expected = {{{"f64", 64},
+                                                                                 {"f32", 32},
+                                                                                 {"f16", 16},
+                                                                                 {"bf16", 16},
+                                                                                 {"i64", 64},
+                                                                                 {"i32", 32},
+                                                                                 {"i16", 16},
+                                                                                 {"i8", 8},
+                                                                                 {"u64", 64},
+                                                                                 {"u32", 32},
+                                                                                 {"u16", 16},
+                                                                                 {"u8", 8},
+                                                                                 {"bool", 8},
+                                                                                 {"u6", 6},
+                                                                                 {"u5", 5},
+                                                                                 {"i4", 4},
+                                                                                 {"u4", 4}}};
     for (size_t i = 0; i < kAll.size(); ++i) {
         EXPECT_EQ(name(kAll[i]), expected[i].first);
         EXPECT_EQ(bits(kAll[i]), expected[i].second);
         EXPECT_EQ(element_type_of(expected[i].first), kAll[i]);
     }
-    EXPECT_EQ(element_type_of("f64"), std::nullopt);
+    EXPECT_EQ(element_type_of("f80"), std::nullopt);
     EXPECT_EQ(element_type_of(""), std::nullopt);
 }
 
@@ -49,6 +58,9 @@ TEST(ElementType, IntegersDropTheFractionAndSaturate) {
     EXPECT_EQ(round_to(ElementType::kU4, 15.99), 15);
     EXPECT_EQ(round_to(ElementType::kI32, 2147483648.0), 2147483647);
     EXPECT_EQ(round_to(ElementType::kI32, -3e9), -2147483648.0);
+    EXPECT_EQ(round_to(ElementType::kI64, 1e30), 0x1p63);
+    EXPECT_EQ(round_to(ElementType::kU16, 65536), 65535);
+    EXPECT_EQ(round_to(ElementType::kBool, 7), 1);
 }
 
 /// The value of a float format of 1 + exponent + fraction bits, from its definition.

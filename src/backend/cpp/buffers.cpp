@@ -18,8 +18,21 @@ std::string c_type(ElementType type) {
             return "ntt::f16";
         case ElementType::kBF16:
             return "ntt::bf16";
+        case ElementType::kF64:
+            return "double";
+        case ElementType::kI64:
+            return "int64_t";
         case ElementType::kI32:
             return "int32_t";
+        case ElementType::kI16:
+            return "int16_t";
+        case ElementType::kU64:
+            return "uint64_t";
+        case ElementType::kU32:
+            return "uint32_t";
+        case ElementType::kU16:
+            return "uint16_t";
+        case ElementType::kBool:
         case ElementType::kI8:
             return "int8_t";
         case ElementType::kU8:

@@ -11,6 +11,7 @@
 #include "backend/comment.h"
 #include "backend/cpp/buffers.h"
 #include "backend/cpp/kernel_text.h"
+#include "backend/wide_text.h"
 #include "lowering/storage.h"
 #include "support/error.h"
 #include "tessera/step.h"
@@ -110,7 +111,7 @@ EmittedKernel emit_kernel(const movement::Program& program, const movement::Kern
     emitted.symbols = symbols_of(program, "step.");
     const std::optional<KernelExchange> exchange = exchange_of(kernel, exchanges);
     if (exchange) emitted.tables = exchange->text.tables;
-    KernelText text(spellings, factors);
+    KernelText text(spellings, factors, kernel.arithmetic);
     text.body(kernel.body);
     emitted.body = text.written();
     find_shape(text.tiles(), kernel, exchange, emitted);
@@ -272,8 +273,10 @@ Code emit(const std::string& model, const std::vector<movement::Program>& progra
     std::string head = comment((model.empty() ? "" : model + ": ") +
                                "a function for each kernel of the plan, and one that calls them for each "
                                "specialisation.");
+    head += "#include \"tessera/ntt/group.h\"\n#include \"tessera/ntt/ntt.h\"\n#include \"tessera/step.h\"\n";
+    if (is_wide(programs)) head += "#include \"tessera/ntt/wide.h\"\n";
     head +=
-        "#include \"tessera/ntt/group.h\"\n#include \"tessera/ntt/ntt.h\"\n#include \"tessera/step.h\"\n\n"
+        "\n"
         "namespace ntt = tessera::ntt;\n\n";
     head +=
         "namespace {\n\n// The elements that begin at some byte.\ntemplate <typename Element, typename "

@@ -2,6 +2,7 @@
 
 #include "backend/cpp/buffers.h"
 #include "backend/cpp/integer_value.h"
+#include "backend/wide_text.h"
 #include "support/error.h"
 
 namespace tessera::backend::cpp {
@@ -12,6 +13,21 @@ const movement::Load* lanes_in_memory(const movement::ComputedFactor& factor, in
     const auto* load = std::get_if<movement::Load>(&factor.value->node);
     return load && lanes > 1 && load->lane_stride == 1 && load->guards.empty() ? load : nullptr;
 }
+
+constexpr WideForms kWideForms{
+    .index = [](const movement::Index& index) { return text_of(index); },
+    .load =
+        [](const movement::Address& from) {
+            return fmt::format("ntt::element({}, {})", from.buffer, text_of(from.offset));
+        },
+    .store =
+        [](const movement::Address& to, const std::string& number) {
+            return fmt::format("ntt::set_element({}, {}, {});", to.buffer, text_of(to.offset), number);
+        },
+    .rounded =
+        [](ElementType to, const std::string& number) {
+            return fmt::format("ntt::rounded<ntt::{}>({})", name(to), number);
+        }};
 
 }  // namespace
 
@@ -77,12 +93,16 @@ void KernelText::emit(const movement::VectorFor& loop) {
 }
 
 void KernelText::emit(const movement::If& branch) {
-    line(fmt::format("if ({}) {{", condition_text(*branch.condition, context_).text));
+    line(fmt::format("if ({}) {{", is_wide() ? wide_condition(*branch.condition, arithmetic_, kWideForms)
+                                             : condition_text(*branch.condition, context_).text));
     nested(branch.body);
     line("}");
 }
 
 void KernelText::emit(const movement::Store& store) {
+    if (is_wide())
+        return line(
+            wide_store(store.to, wide_text(*store.value, arithmetic_, kWideForms), arithmetic_, kWideForms));
     const bool has_lanes = context_.lanes > 1 && store.lane_stride != 0;
     // Integers are stored as they are, not by way of floats.
     const bool is_exact =
@@ -103,6 +123,9 @@ void KernelText::emit(const movement::Store& store) {
 }
 
 void KernelText::emit(const movement::Declare& accumulator) {
+    if (is_wide())
+        return line(fmt::format("{} {} = {};", wide_type(arithmetic_), identifier(accumulator.name),
+                                wide_literal(identity(accumulator.monoid), arithmetic_)));
     context_.accumulators[accumulator.name] = accumulator;
     ValueContext own;
     own.lanes = accumulator.lanes;
@@ -113,6 +136,7 @@ void KernelText::emit(const movement::Declare& accumulator) {
 }
 
 void KernelText::emit(const movement::Accumulate& fold) {
+    if (is_wide()) return line(wide_fold(fold, arithmetic_, kWideForms));
     const bool has_lanes = context_.accumulators.at(fold.name).lanes > 1;
     const std::string accumulator = identifier(fold.name);
     const auto* product = std::get_if<movement::ApplyValue>(&fold.value->node);
@@ -209,6 +233,13 @@ void KernelText::emit(const movement::LocalTile& tile) {
 }
 
 void KernelText::emit(const movement::Fill& fill) {
+    if (is_wide()) {
+        movement::Address to = fill.to;
+        to.offset = to.offset + movement::Index::variable({"at", {0, fill.count.bounds().high}});
+        return line(
+            fmt::format("for (int64_t at = 0; at < {}; ++at) {}", text_of(fill.count),
+                        wide_store(to, wide_literal(fill.value, arithmetic_), arithmetic_, kWideForms)));
+    }
     const std::string at =
         text_of(fill.to.offset + movement::Index::variable({"at", {0, fill.count.bounds().high}}));
     const std::string value = float_literal(fill.value);

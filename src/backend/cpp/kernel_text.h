@@ -14,8 +14,9 @@ namespace tessera::backend::cpp {
 /// The statements of one kernel as C++.
 class KernelText : public kernels::CallText {
 public:
-    KernelText(const kernels::Spellings& spellings, FactorTypes& factors)
-        : spellings_(spellings), factors_(factors) {}
+    KernelText(const kernels::Spellings& spellings, FactorTypes& factors,
+               ElementType arithmetic = ElementType::kF32)
+        : spellings_(spellings), factors_(factors), arithmetic_(arithmetic) {}
 
     void body(const movement::Body& statements);
     void line(const std::string& text) override;
@@ -40,8 +41,11 @@ private:
     void factor(const movement::Factor& b, int64_t lanes, const kernels::FactorForms& forms) override;
     void nested(const movement::Body& statements);
 
+    bool is_wide() const { return arithmetic_ != ElementType::kF32; }
+
     const kernels::Spellings& spellings_;
     FactorTypes& factors_;
+    ElementType arithmetic_;
     std::string out_;
     std::vector<std::string> tiles_;
     int depth_ = 1;

@@ -8,6 +8,7 @@
 #include "backend/scalar_c/helpers.h"
 #include "backend/scalar_c/kernel_text.h"
 #include "backend/scalar_c/value_text.h"
+#include "backend/wide_text.h"
 #include "tessera/step.h"
 
 namespace tessera::backend::scalar_c {
@@ -48,7 +49,7 @@ std::string kernel_text(const movement::Program& program, const movement::Kernel
     if (exchange && !exchange->text.tables.empty()) text += "    " + exchange->text.tables + "\n";
     for (const movement::ProgramBuffer& buffer : kernel.buffers)
         text += buffer_text(buffer, exchange && &buffer == &exchange->parts ? exchange->text.start : "");
-    return text + text_of(kernel.body) + "}\n\n";
+    return text + text_of(kernel) + "}\n\n";
 }
 
 /// The kernels of a program, the function that calls them in their order, and its two entries.
@@ -112,6 +113,7 @@ private:
 Code emit(const std::string& model, const std::vector<movement::Program>& programs,
           const Exchanges& exchanges) {
     std::string text = comment((model.empty() ? "" : model + ": ") + "each kernel of the plan in plain C.");
+    if (is_wide(programs)) text += "#include \"tessera/ntt/wide.h\"\n";
     text += kHelpers;
     text += "\n";
     for (const movement::Program& program : programs) text += ProgramText(program, exchanges).text();

@@ -7,6 +7,7 @@
 
 #include "backend/index_text.h"
 #include "backend/scalar_c/value_text.h"
+#include "backend/wide_text.h"
 
 namespace tessera::backend::scalar_c {
 namespace {
@@ -23,8 +24,23 @@ std::string store_text(const movement::Address& to, const std::string& at, const
     return fmt::format("{}[{}] = {};", to.buffer, at, stored);
 }
 
+constexpr WideForms kWideForms{
+    .index = [](const movement::Index& index) { return text_of(index); },
+    .load =
+        [](const movement::Address& from) {
+            return load_text({.from = from, .lane_stride = 0, .guards = {}, .outside = 0}, {});
+        },
+    .store = [](const movement::Address& to,
+                const std::string& number) { return store_text(to, text_of(to.offset), number); },
+    .rounded =
+        [](ElementType to, const std::string& number) {
+            return fmt::format("tessera_{0}(tessera_to_{0}({1}))", name(to), number);
+        }};
+
 class KernelText {
 public:
+    explicit KernelText(ElementType arithmetic) : arithmetic_(arithmetic) {}
+
     void line(const std::string& text) {
         written.append(static_cast<size_t>(depth_) * 4, ' ');
         written += text + "\n";
@@ -81,12 +97,16 @@ private:
     }
 
     void emit(const movement::If& branch) {
-        line(fmt::format("if ({}) {{", condition_text(*branch.condition, context_)));
+        line(fmt::format("if ({}) {{", is_wide() ? wide_condition(*branch.condition, arithmetic_, kWideForms)
+                                                 : condition_text(*branch.condition, context_)));
         nested(branch.body);
         line("}");
     }
 
     void emit(const movement::Store& store) {
+        if (is_wide())
+            return line(wide_store(store.to, wide_text(*store.value, arithmetic_, kWideForms), arithmetic_,
+                                   kWideForms));
         const std::string value = text_of(*store.value, context_);
         if (context_.lanes == 1 || store.lane_stride == 0) {
             line(store_text(store.to, text_of(store.to.offset), value));
@@ -105,6 +125,9 @@ private:
     }
 
     void emit(const movement::Declare& accumulator) {
+        if (is_wide())
+            return line(fmt::format("{} {} = {};", wide_type(arithmetic_), identifier(accumulator.name),
+                                    wide_literal(identity(accumulator.monoid), arithmetic_)));
         context_.accumulators[accumulator.name] = accumulator;
         const std::string variable = identifier(accumulator.name),
                           start = literal(identity(accumulator.monoid));
@@ -118,6 +141,7 @@ private:
     }
 
     void emit(const movement::Accumulate& fold) {
+        if (is_wide()) return line(wide_fold(fold, arithmetic_, kWideForms));
         const movement::Declare& declared = context_.accumulators.at(fold.name);
         const std::string variable = identifier(fold.name) + (declared.lanes > 1 ? "[lane]" : "");
         const auto* product = std::get_if<movement::ApplyValue>(&fold.value->node);
@@ -147,9 +171,15 @@ private:
     void emit(const movement::Fill& fill) {
         const movement::Index at = movement::Index::variable({"at", {0, fill.count.bounds().high}});
         line(fmt::format("for (int64_t at = 0; at < {}; ++at) {}", text_of(fill.count),
-                         store_text(fill.to, text_of(fill.to.offset + at), literal(fill.value))));
+                         is_wide()
+                             ? wide_store({fill.to.buffer, fill.to.offset + at, fill.to.element},
+                                          wide_literal(fill.value, arithmetic_), arithmetic_, kWideForms)
+                             : store_text(fill.to, text_of(fill.to.offset + at), literal(fill.value))));
     }
 
+    bool is_wide() const { return arithmetic_ != ElementType::kF32; }
+
+    ElementType arithmetic_;
     int depth_ = 1;
     std::string valid_;  ///< lanes of the group, in one
     ValueContext context_;
@@ -157,9 +187,9 @@ private:
 
 }  // namespace
 
-std::string text_of(const movement::Body& kernel) {
-    KernelText text;
-    text.body(kernel);
+std::string text_of(const movement::Kernel& kernel) {
+    KernelText text(kernel.arithmetic);
+    text.body(kernel.body);
     return std::move(text.written);
 }
 

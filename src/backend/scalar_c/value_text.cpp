@@ -11,6 +11,8 @@ namespace {
 
 using Kind = movement::NumberKind;
 
+}  // namespace
+
 std::string load_text(const movement::Load& load, const ValueContext& context) {
     const std::string& buffer = load.from.buffer;
     const std::string at = text_of_lane(load.from.offset, load.lane_stride, context);
@@ -32,6 +34,8 @@ std::string load_text(const movement::Load& load, const ValueContext& context) {
     }
     return inside.empty() ? text : fmt::format("({} ? {} : {})", inside, text, literal(load.outside));
 }
+
+namespace {
 
 std::string round_text(const movement::RoundValue& rounded, const ValueContext& context) {
     const ElementType to = rounded.to;
@@ -177,8 +181,20 @@ const char* memory_type(ElementType type) {
         case ElementType::kF16:
         case ElementType::kBF16:
             return "uint16_t";
+        case ElementType::kF64:
+            return "double";
+        case ElementType::kI64:
+            return "int64_t";
         case ElementType::kI32:
             return "int32_t";
+        case ElementType::kI16:
+            return "int16_t";
+        case ElementType::kU64:
+            return "uint64_t";
+        case ElementType::kU32:
+            return "uint32_t";
+        case ElementType::kU16:
+            return "uint16_t";
         case ElementType::kI8:
             return "int8_t";
         default:

@@ -30,6 +30,8 @@ std::string text_of_lane(const movement::Index& first, int64_t lane_stride, cons
 
 /// A float, an int64_t or a truth, whichever the value is.
 std::string text_of(const movement::ValueExpr& value, const ValueContext& context);
+/// The element as a float.
+std::string load_text(const movement::Load& load, const ValueContext& context);
 /// The value as a float.
 std::string float_text(const movement::ValueExpr& value, const ValueContext& context);
 /// The value as a condition.

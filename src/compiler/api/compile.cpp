@@ -87,9 +87,10 @@ CompileReport compile(const std::filesystem::path& model, const std::filesystem:
     return compiler::compile_model(model, out, options_of(settings));
 }
 
-CompileReport compile_program(const std::filesystem::path& program,
-                              const std::map<std::string, std::filesystem::path>& constants,
-                              const std::filesystem::path& out, const CompileSettings& settings) {
+namespace {
+
+/// Settings that a graph with types of its own leaves as they are.
+void expect_of_programs(const std::filesystem::path& program, const CompileSettings& settings) {
     const CompileSettings untouched;
     const std::pair<const char*, bool> of_models[] = {
         {"policy", settings.policy != untouched.policy},
@@ -103,7 +104,23 @@ CompileReport compile_program(const std::filesystem::path& program,
         if (is_given)
             throw Error(program.string(), setting, "is a setting for models, this is a program",
                         "its operators and types are what the file says", ErrorKind::kUsage);
+}
+
+}  // namespace
+
+CompileReport compile_program(const std::filesystem::path& program,
+                              const std::map<std::string, std::filesystem::path>& constants,
+                              const std::filesystem::path& out, const CompileSettings& settings) {
+    expect_of_programs(program, settings);
     return compiler::compile_program(program, constants, out, options_of(settings));
+}
+
+CompileReport compile_onnx(const std::filesystem::path& model,
+                           const std::map<std::string, ExtentBounds>& dims,
+                           const std::map<std::string, std::string>& constants,
+                           const std::filesystem::path& out, const CompileSettings& settings) {
+    expect_of_programs(model, settings);
+    return compiler::compile_onnx(model, dims, constants, out, options_of(settings));
 }
 
 CompileReport retarget(const std::filesystem::path& artefact, const std::filesystem::path& out,

@@ -98,7 +98,7 @@ private:
 }  // namespace
 
 std::vector<Dim> array_shape(const runtime::Manifest::Tensor& input) {
-    return input.shape;
+    return input.is_scalar ? std::vector<Dim>() : input.shape;
 }
 
 std::vector<Dim> array_shape(const runtime::Manifest::State& state) {
@@ -117,14 +117,13 @@ std::vector<int64_t> bind_symbols(const runtime::Manifest& manifest, const Given
                                   const std::map<std::string, int64_t>& chosen, const std::string& where) {
     Binding binding(manifest);
     for (const auto& [symbol, value] : chosen) binding.choose(symbol, value, where);
-    const auto match = [&](const auto& tensors) {
-        for (const auto& tensor : tensors) {
-            const auto shape = given.find(tensor.name);
-            if (shape != given.end()) binding.match(tensor.name, array_shape(tensor), shape->second);
-        }
+    const auto match = [&](const std::string& name, const std::vector<Dim>& expected) {
+        const auto shape = given.find(name);
+        if (shape != given.end()) binding.match(name, expected, shape->second);
     };
-    match(manifest.inputs);
-    match(manifest.states);
+    for (const auto& input : manifest.inputs) match(input.array_name(), array_shape(input));
+    for (const auto& input : manifest.empty_inputs) match(input.array_name(), input.shape);
+    for (const auto& state : manifest.states) match(state.name, array_shape(state));
     return binding.values(where);
 }
 

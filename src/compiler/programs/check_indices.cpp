@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "compiler/program_limits.h"
 #include "ir/body_value.h"
 #include "ir/box_walk.h"
 #include "ir/injectivity.h"
-#include "ir/quasi_affine.h"
 #include "support/error.h"
 
 // The components of access maps that read an index operand are evaluated with the contents that the call will
@@ -52,7 +52,9 @@ private:
             const Role role = definition_.tensors[i].role;
             if (role != Role::kIndex && role != Role::kIn) continue;
             const ValueId id = node_.operands[operand++];
-            if (role == Role::kIndex) all[i] = contents(graph[id], repetition);
+            // The compiler has made sure that computed indices cannot leave what they choose from.
+            if (role == Role::kIndex && graph[id].kind != ValueKind::kIntermediate)
+                all[i] = contents(graph[id], repetition);
         }
         return all;
     }
@@ -67,11 +69,8 @@ private:
     }
 
     bool may_leave(size_t tensor, size_t axis, const ExprPtr& component) const {
-        if (is_indirect(component)) return true;
-        if (definition_.tensors[tensor].role == Role::kIn) return false;
-        const IntegerInterval range = enclosing_range(
-            quasi_affine(component, extents_.dims, extents_.iterators, where_), extents_.iterators, where_);
-        return range.low < 0 || range.high >= extents_.shapes[tensor][axis];
+        if (!is_indirect(component) && definition_.tensors[tensor].role == Role::kIn) return false;
+        return compiler::may_leave(extents_, tensor, axis, component, where_);
     }
 
     void check(size_t tensor, size_t axis, const ExprPtr& component) {

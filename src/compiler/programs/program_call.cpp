@@ -31,7 +31,7 @@ std::string list_of_arrays(const Manifest& manifest) {
     std::vector<std::string> all;
     for (const Manifest::Tensor& input : manifest.inputs)
         all.push_back(
-            fmt::format("{}: {}{}", input.name, name(input.element), shape_text(array_shape(input))));
+            fmt::format("{}: {}{}", input.array_name(), name(input.element), shape_text(array_shape(input))));
     for (const Manifest::State& state : manifest.states)
         all.push_back(
             fmt::format("{}: {}{}", state.name, name(state.element), shape_text(array_shape(state))));
@@ -52,15 +52,18 @@ std::map<std::string, import::NpyFile> open_files(const runtime::Artefact& artef
                                                   const CallArguments& arguments) {
     const Manifest& manifest = artefact.manifest();
     std::map<std::string, ElementType> known;
-    for (const Manifest::Tensor& input : manifest.inputs) known[input.name] = input.element;
+    for (const Manifest::Tensor& input : manifest.empty_inputs) known[input.array_name()] = input.element;
+    for (const Manifest::Tensor& input : manifest.inputs) known[input.array_name()] = input.element;
     for (const Manifest::State& state : manifest.states) known[state.name] = state.element;
     for (const auto& [name, path] : arguments.inputs)
         if (!known.contains(name))
             throw Error(artefact.where(), name, "is no input of the program",
                         known.empty() ? "it has none" : "it takes " + list_of_arrays(manifest));
     std::vector<std::string> missing;
+    for (const Manifest::Tensor& input : manifest.empty_inputs)
+        if (!arguments.inputs.contains(input.array_name())) missing.push_back(input.array_name());
     for (const Manifest::Tensor& input : manifest.inputs)
-        if (!arguments.inputs.contains(input.name)) missing.push_back(input.name);
+        if (!arguments.inputs.contains(input.array_name())) missing.push_back(input.array_name());
     if (!missing.empty())
         throw Error(artefact.where(), "", fmt::format("lacks its input {}", fmt::join(missing, ", ")),
                     "--input NAME=FILE.npy; it takes " + list_of_arrays(manifest));
@@ -111,7 +114,7 @@ void ProgramCall::read_inputs(const CallArguments& arguments) {
     };
     for (const Manifest::Tensor& input : manifest.inputs) {
         inputs_.push_back(memory_for(input));
-        const std::vector<std::byte> elements = files.at(input.name).elements(input.element);
+        const std::vector<std::byte> elements = files.at(input.array_name()).elements(input.element);
         std::copy(elements.begin(), elements.end(), inputs_.back().bytes().begin());
     }
     for (const Manifest::Tensor& output : manifest.outputs) outputs_.push_back(memory_for(output));
@@ -181,12 +184,16 @@ std::vector<ResultArray> ProgramCall::results() const {
     std::vector<ResultArray> all;
     for (size_t o = 0; o < manifest.outputs.size(); ++o) {
         const Manifest::Tensor& output = manifest.outputs[o];
+        if (std::ranges::find(manifest.hidden_outputs, output.name) != manifest.hidden_outputs.end())
+            continue;
         const std::span<const std::byte> bytes = outputs_[o].bytes();
-        all.push_back({output.name,
+        all.push_back({output.array_name(),
                        output.element,
-                       evaluate(output.shape, symbol_values_),
+                       evaluate(array_shape(output), symbol_values_),
                        {bytes.begin(), bytes.end()}});
     }
+    for (const Manifest::Tensor& output : manifest.empty_outputs)
+        all.push_back({output.array_name(), output.element, evaluate(output.shape, symbol_values_), {}});
     for (size_t s = 0; s < manifest.states.size(); ++s) {
         const Manifest::State& state = manifest.states[s];
         const std::vector<int64_t> shape = evaluate(state.shape, symbol_values_);

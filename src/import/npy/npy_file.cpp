@@ -19,30 +19,47 @@ namespace {
 /// The number of elements that are converted before they are written.
 constexpr size_t kWidenedPiece = size_t{16} * 1024;
 
-/// A NaN of BF16. The bits of another one could all be in the half that is dropped.
-constexpr uint16_t kQuietNaN = 0x7FC0;
-
 /// A type as NumPy's `astype` takes it: "<f4" is float32.
 struct NpyType {
     std::string_view type;
     std::string_view name;
     int64_t bytes;
 };
-constexpr std::array<NpyType, 5> kNpyTypes = {{{"<f4", "float32", 4},
-                                               {"<f2", "float16", 2},
-                                               {"<i4", "int32", 4},
-                                               {"|i1", "int8", 1},
-                                               {"|u1", "uint8", 1}}};
+constexpr std::array kNpyTypes = {
+    NpyType{"<f8", "float64", 8}, NpyType{"<f4", "float32", 4}, NpyType{"<f2", "float16", 2},
+    NpyType{"<i8", "int64", 8},   NpyType{"<i4", "int32", 4},   NpyType{"<i2", "int16", 2},
+    NpyType{"|i1", "int8", 1},    NpyType{"<u8", "uint64", 8},  NpyType{"<u4", "uint32", 4},
+    NpyType{"<u2", "uint16", 2},  NpyType{"|u1", "uint8", 1},   NpyType{"|b1", "bool", 1}};
 
 const NpyType* find_type(std::string_view type) {
     const auto* found = std::ranges::find(kNpyTypes, type, &NpyType::type);
     return found == kNpyTypes.end() ? nullptr : found;
 }
 
+std::string type_list() {
+    std::string list;
+    for (const NpyType& type : kNpyTypes) list += fmt::format("{}{}", list.empty() ? "" : ", ", type.type);
+    return list;
+}
+
 }  // namespace
 
 std::string_view npy_type(ElementType type) {
     switch (type) {
+        case ElementType::kF64:
+            return "<f8";
+        case ElementType::kI64:
+            return "<i8";
+        case ElementType::kI16:
+            return "<i2";
+        case ElementType::kU64:
+            return "<u8";
+        case ElementType::kU32:
+            return "<u4";
+        case ElementType::kU16:
+            return "<u2";
+        case ElementType::kBool:
+            return "|b1";
         case ElementType::kF32:
         case ElementType::kBF16:
             return "<f4";
@@ -72,8 +89,7 @@ NpyFile NpyFile::open(const std::filesystem::path& path) {
                     "save the array after `.astype(array.dtype.newbyteorder('<'))`");
     const NpyType* type = find_type(header.type);
     if (type == nullptr)
-        throw Error(where, "",
-                    fmt::format("has elements `{}`, expected <f4, <f2, <i4, |i1 or |u1", header.type),
+        throw Error(where, "", fmt::format("has elements `{}`, expected {}", header.type, type_list()),
                     "save the array after `.astype(numpy.float32)`, or another of these types");
     if (header.is_fortran)
         throw Error(where, "", "has its elements in the order of Fortran",
@@ -100,15 +116,15 @@ void NpyFile::expect_type(ElementType type, const std::string& entity) const {
 std::vector<std::byte> NpyFile::elements(ElementType type) const {
     expect_type(type, "");
     const std::span<const std::byte> stored = bytes();
+    if (type == ElementType::kBool) {
+        std::vector<std::byte> truths(stored.begin(), stored.end());
+        for (std::byte& truth : truths) truth = std::byte{truth != std::byte{0}};  // any other one is true
+        return truths;
+    }
     if (type != ElementType::kBF16) return {stored.begin(), stored.end()};
     std::vector<std::byte> rounded(stored.size() / 2);
-    for (size_t i = 0; i < rounded.size() / 2; ++i) {
-        const double value = stored_number(stored, ElementType::kF32, i);
-        const auto rounding = static_cast<float>(round_to(type, value));
-        const auto pattern =
-            std::isnan(value) ? kQuietNaN : static_cast<uint16_t>(std::bit_cast<uint32_t>(rounding) >> 16);
-        std::memcpy(rounded.data() + 2 * i, &pattern, sizeof(pattern));
-    }
+    for (size_t i = 0; i < rounded.size() / 2; ++i)
+        set_stored_number(rounded, type, i, stored_number(stored, ElementType::kF32, i));
     return rounded;
 }
 

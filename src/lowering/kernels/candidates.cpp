@@ -28,6 +28,7 @@ std::vector<plan::Leaf> candidates(plan::MicroKernels kernels, const Node& node,
                                    const KernelTarget& target) {
     std::vector<Candidate> offered;
     for (const plan::MicroKernel* kernel : kernels) {
+        if (node.definition()->is_wide() && !kernel->is_plain) continue;
         if (kernel->combines_parts || !kernel->why_not(*node.definition()).empty()) continue;
         kernel->candidates({node, specialisation, target, *kernel}, offered);
     }

@@ -293,6 +293,7 @@ std::vector<plan::Leaf> wider_folds(const Definition& definition, const plan::Le
 /// Lanes along the iterator along which most lies side by side; scalars at last.
 void candidates(const CandidateScope& scope, std::vector<Candidate>& out) {
     const Definition& d = scope.definition();
+    if (d.is_wide()) return out.push_back({scope.leaf()});  // numbers of 64 bits have no lanes
     std::vector<int> order;
     for (int x = 0; x < static_cast<int>(d.iterators.size()); ++x)
         if (contiguous_tensors(d, x) > 0 && (!d.is_recurrence() || may_have_lanes(d, x))) order.push_back(x);

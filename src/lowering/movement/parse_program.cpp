@@ -68,6 +68,7 @@ private:
         kernel.name = scanner_.name("the name of a kernel");
         kernel.barrier = scanner_.take("barrier");
         kernel.alone = scanner_.take("alone");
+        if (scanner_.take("in")) kernel.arithmetic = element_type();
         scanner_.expect("nest");
         kernel.comment = scanner_.quoted("a nest, in quotes");
         const size_t mark = names_.enter();
@@ -92,10 +93,7 @@ private:
         buffer.is_written = is_written;
         buffer.name = scanner_.name("a buffer");
         scanner_.expect(":");
-        const std::string type = scanner_.name("an element type");
-        const auto element = element_type_of(type);
-        if (!element) scanner_.fail(type, "is no element type");
-        buffer.element = *element;
+        buffer.element = element_type();
         buffer.memory = memory_kind();
         buffer.position = scanner_.integer("a position", 0, kMostBytes);
         scanner_.expect("bytes");
@@ -105,6 +103,13 @@ private:
         scanner_.expect("of");
         buffer.value = scanner_.quoted("a value, in quotes");
         return buffer;
+    }
+
+    ElementType element_type() {
+        const std::string type = scanner_.name("an element type");
+        const auto element = element_type_of(type);
+        if (!element) scanner_.fail(type, "is no element type");
+        return *element;
     }
 
     MemoryKind memory_kind() {

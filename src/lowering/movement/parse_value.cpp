@@ -25,13 +25,10 @@ std::optional<Function> infix_of(std::string_view text) {
 }
 
 std::optional<Function> function_of(std::string_view text) {
-    constexpr Function kFunctions[] = {Function::kMin,    Function::kMax, Function::kAbs,  Function::kRound,
-                                       Function::kExp,    Function::kLog, Function::kSqrt, Function::kRsqrt,
-                                       Function::kTanh,   Function::kErf, Function::kNot,  Function::kSelect,
-                                       Function::kSigmoid};
     if (text == "neg") return Function::kNegate;
-    for (const Function function : kFunctions) {
-        if (name(function) == text) return function;
+    for (size_t i = 0; i < kFunctions; ++i) {
+        const auto function = static_cast<Function>(i);
+        if ((is_called(function) || function == Function::kNot) && name(function) == text) return function;
     }
     return std::nullopt;
 }

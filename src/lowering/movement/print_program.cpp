@@ -73,8 +73,9 @@ public:
         std::visit([&](const auto& node) { add(node); }, statement.node);
     }
     void add(const Kernel& kernel) {
-        line(fmt::format("kernel {}{}{}", kernel.name, kernel.barrier ? " barrier" : "",
-                         kernel.alone ? " alone" : ""));
+        line(fmt::format(
+            "kernel {}{}{}{}", kernel.name, kernel.barrier ? " barrier" : "", kernel.alone ? " alone" : "",
+            kernel.arithmetic == ElementType::kF32 ? "" : fmt::format(" in {}", name(kernel.arithmetic))));
         ++depth_;
         line("nest " + quoted(kernel.comment));
         for (const ProgramBuffer& b : kernel.buffers) add(b);

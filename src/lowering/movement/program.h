@@ -145,6 +145,8 @@ struct Kernel {
     bool barrier = false;  ///< all workers meet before it
     bool alone = false;    ///< worker 0 runs it
     std::vector<WorkerAccess> accesses;
+    /// The type of all its numbers: F32, or a number at a time, F64 or I64.
+    ElementType arithmetic = ElementType::kF32;
     bool operator==(const Kernel&) const = default;
 };
 

@@ -15,6 +15,8 @@ public:
         : kernel_(kernel), names_(names), faults_(faults) {}
 
     void run() {
+        if (kernel_.arithmetic != ElementType::kF32 && !is_wide())
+            refuse(fmt::format("computes in {}, expected f32, f64 or i64", name(kernel_.arithmetic)));
         const size_t mark = names_.enter();
         for (const ProgramBuffer& buffer : kernel_.buffers) {
             check_name(buffer.name);
@@ -26,6 +28,10 @@ public:
     }
 
 private:
+    bool is_wide() const {
+        return kernel_.arithmetic == ElementType::kF64 || kernel_.arithmetic == ElementType::kI64;
+    }
+
     void refuse(std::string problem) {
         std::string head = statement_ ? printed_head(*statement_) : "";
         ProgramFault fault{kernel_.name, std::move(head), std::move(problem)};
@@ -68,7 +74,7 @@ private:
         }
         if (atom.kind == Index::AtomKind::kRead) {
             const ProgramNames::Storage* storage = names_.storage(atom.buffer);
-            if (!storage || storage->element != ElementType::kI32) {
+            if (!storage || !is_integer(storage->element) || bits(storage->element) < 8) {
                 refuse(fmt::format("{} is no buffer of integers here", atom.buffer));
             } else {
                 check_inside(atom.buffer, *storage, atom.arguments[0]);
@@ -119,7 +125,7 @@ private:
             check(guard.coordinate);
             check(guard.extent);
         }
-        if (load.from.element == ElementType::kI32)
+        if (!is_wide() && !fits_f32(load.from.element))
             refuse(fmt::format("{} holds integers, which a value is not computed of", load.from.buffer));
         return has_lanes(load.lane_stride);
     }
@@ -136,6 +142,8 @@ private:
     bool check_value(const ApplyValue& call) {
         if (std::ssize(call.arguments) != arity(call.function))
             refuse(fmt::format("{} has {} arguments", name(call.function), call.arguments.size()));
+        if (!is_wide() && tessera::is_wide(call.function))
+            refuse(fmt::format("{} is computed in numbers of 64 bits alone", name(call.function)));
         bool lanes = false;
         for (const ValuePtr& argument : call.arguments) lanes |= check(*argument);
         return lanes;
@@ -203,6 +211,7 @@ private:
         declare(let.variable, let.variable.name);
     }
     void check_statement(const VectorFor& loop) {
+        if (is_wide() && loop.lanes > 1) refuse("numbers of 64 bits have no lanes");
         if (!is_number_of_lanes(loop.lanes))
             refuse(fmt::format("{} lanes are no power of two up to {}", loop.lanes, kMostLanes));
         if (lanes_ != 1) refuse("a loop over lanes stands in another one");
@@ -225,6 +234,7 @@ private:
     }
     void check_statement(const Declare& declared) {
         check_name(declared.name);
+        if (is_wide() && declared.lanes > 1) refuse("numbers of 64 bits have no lanes");
         if (!is_number_of_lanes(declared.lanes))
             refuse(fmt::format("{} lanes are no power of two up to {}", declared.lanes, kMostLanes));
         if (lanes_ > 1 && declared.lanes > 1 && declared.lanes != lanes_)
@@ -251,6 +261,7 @@ private:
             refuse("the meaning of a call is a call");
             return;
         }
+        if (is_wide()) refuse("a call computes in f32");
         if (lanes_ != 1) refuse("a call stands in a loop over lanes");
         if (const std::string problem = call.problem(); !problem.empty()) {
             refuse(problem);
@@ -262,6 +273,7 @@ private:
     }
     void check_statement(const LocalTile& tile) {
         check_name(tile.name);
+        if (is_wide()) refuse("a tile holds numbers of 32 bits");
         if (tile.elements < 0 || tile.elements > kFar / 4) refuse("the tile has no size");
         declare(tile, tile.name);
     }

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "run/llm/protobuf_reader.h"
 #include "support/error.h"
+#include "support/protobuf_reader.h"
 
 namespace tessera::llm {
 namespace {

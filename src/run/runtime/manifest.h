@@ -21,7 +21,12 @@ struct Manifest {
         std::string name;
         ElementType element = ElementType::kF32;
         std::vector<Dim> shape;
+        std::string array =
+            {};  ///< what a call names its array, where that is no name of a graph; else empty
+        bool is_scalar = false;  ///< its array has no axes, the step's has one
         bool operator==(const Tensor&) const = default;
+
+        const std::string& array_name() const { return array.empty() ? name : array; }
     };
     /// Memory that one step leaves to the next. Its repetitions lie one after the other.
     struct State {
@@ -83,6 +88,10 @@ struct Manifest {
     std::vector<DimSymbol> symbols;
     std::vector<Tensor> inputs;
     std::vector<Tensor> outputs;
+    /// Arrays of a call without elements, which the step knows nothing of, and outputs of the step that a
+    /// call does not show.
+    std::vector<Tensor> empty_inputs, empty_outputs;
+    std::vector<std::string> hidden_outputs;
     /// Outputs in which the ranks place their parts, and write nothing else: those of one process can share
     /// the memory of such an output.
     std::vector<std::string> placed_outputs;

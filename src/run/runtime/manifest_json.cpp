@@ -51,7 +51,10 @@ Json json_of(const std::vector<Dim>& shape) {
 }
 
 Json json_of(const Manifest::Tensor& tensor) {
-    return {{"name", tensor.name}, {"element", name(tensor.element)}, {"shape", json_of(tensor.shape)}};
+    Json json = {{"name", tensor.name}, {"element", name(tensor.element)}, {"shape", json_of(tensor.shape)}};
+    if (!tensor.array.empty()) json["array"] = tensor.array;
+    if (tensor.is_scalar) json["is_scalar"] = true;
+    return json;
 }
 
 Json json_of(const Manifest::State& state) {
@@ -104,7 +107,11 @@ Json json_list(const std::vector<Item>& items) {
 }
 
 Manifest::Tensor tensor_of(const JsonCursor& field) {
-    return {field.at("name").string(), element_of(field.at("element")), shape_of(field.at("shape"))};
+    Manifest::Tensor tensor{field.at("name").string(), element_of(field.at("element")),
+                            shape_of(field.at("shape"))};
+    if (field.find("array")) tensor.array = field.at("array").string();
+    if (field.find("is_scalar")) tensor.is_scalar = field.at("is_scalar").boolean();
+    return tensor;
 }
 
 Manifest::State state_of(const JsonCursor& field) {
@@ -181,6 +188,15 @@ Manifest manifest_of(const JsonCursor& root, const std::string& where) {
     if (root.find("placed_outputs"))
         for (const JsonCursor& output : root.at("placed_outputs").items())
             result.placed_outputs.push_back(output.string());
+    if (root.find("empty_inputs"))
+        for (const JsonCursor& input : root.at("empty_inputs").items())
+            result.empty_inputs.push_back(tensor_of(input));
+    if (root.find("empty_outputs"))
+        for (const JsonCursor& output : root.at("empty_outputs").items())
+            result.empty_outputs.push_back(tensor_of(output));
+    if (root.find("hidden_outputs"))
+        for (const JsonCursor& output : root.at("hidden_outputs").items())
+            result.hidden_outputs.push_back(output.string());
     if (root.find("text")) result.text = text_of(root.at("text"));
     if (root.find("warnings"))
         for (const JsonCursor& warning : root.at("warnings").items())
@@ -210,6 +226,9 @@ std::string print(const Manifest& manifest) {
                  {"constants", json_list(manifest.constants)},
                  {"specialisations", json_list(manifest.specialisations)}};
     if (!manifest.placed_outputs.empty()) json["placed_outputs"] = manifest.placed_outputs;
+    if (!manifest.empty_inputs.empty()) json["empty_inputs"] = json_list(manifest.empty_inputs);
+    if (!manifest.empty_outputs.empty()) json["empty_outputs"] = json_list(manifest.empty_outputs);
+    if (!manifest.hidden_outputs.empty()) json["hidden_outputs"] = manifest.hidden_outputs;
     if (manifest.text) json["text"] = json_of(*manifest.text);
     if (!manifest.warnings.empty()) json["warnings"] = manifest.warnings;
     if (!manifest.cut_short.empty()) json["cut_short"] = manifest.cut_short;

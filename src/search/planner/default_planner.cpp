@@ -156,7 +156,7 @@ private:
         const std::vector<Group> lone = lone_groups(view);
         std::set<const Node*> alone;
         for (const Node& node : view.block().nodes)
-            if (node.definition()->is_recurrence()) alone.insert(&node);
+            if (lowering::is_lone(*node.definition())) alone.insert(&node);
         while (true) {
             places_.choose(view, lone);
             BlockSchedule found = search_block(input_, view, alone, options_, known_);

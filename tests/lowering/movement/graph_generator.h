@@ -121,6 +121,7 @@ private:
     void bf16_accumulate();
     void quantised_rows();
     void typed_map();
+    void wide();
     void rounded();
     void rounded_state();
 

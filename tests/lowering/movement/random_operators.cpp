@@ -33,6 +33,7 @@ const std::vector<Generator::Family>& Generator::families() {
                                             &Generator::block_product,
                                             &Generator::quantised_rows,
                                             &Generator::typed_map,
+                                            &Generator::wide,
                                             &Generator::rounded,
                                             &Generator::rounded_state,
                                             &Generator::bf16_product,

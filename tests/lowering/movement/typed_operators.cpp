@@ -253,6 +253,37 @@ void Generator::bf16_accumulate() {
              {x.value, after}, x.width));
 }
 
+/// Integers and floats of 64 bits: maps, folds, predicates, every type of a whole byte.
+void Generator::wide() {
+    const Matrix x = any();
+    static constexpr std::array kIntegers = {ElementType::kI64, ElementType::kI32, ElementType::kI16,
+                                             ElementType::kU64, ElementType::kU32, ElementType::kU16,
+                                             ElementType::kU8,  ElementType::kBool};
+    const ElementType type = kIntegers[static_cast<size_t>(pick(0, std::ssize(kIntegers) - 1))];
+    const ValueId numbers = in_block(1).add(fresh("wide"),
+                                            op("wide(t: T, k: {})\nin W i8[k]\nout Y {}[t, k] = bitxor(W * "
+                                               "1003, t) - shift_left(W, 3) + (W div 3) mod 5\n"
+                                               "acc i64\n",
+                                               x.width, name(type)),
+                                            {constant({x.width}, ElementType::kI8)});
+    const ValueId sums = in_block(1).add(
+        fresh("sums"),
+        op("sums(t: T, k: {0}, j*: {0})\nin N {1}[t, j]\nout Y i64[t, k] = max(select(N < 0, -N, N) mod 97)\n"
+           "where j <= k\nacc i64\n",
+           x.width, name(type)),
+        {numbers});
+    const ValueId reals = in_block(1).add(
+        fresh("reals"),
+        op("reals(t: T, k: {})\nin S i64[t, k]\nout Y f64[t, k] = sin(S) + pow(S + 1, 0.5) * 0.1\nacc f64\n",
+           x.width),
+        {sums});
+    keep(add("joined",
+             op("joined(t: T, k: {})\nin X f32[t, k], R f64[t, k]\nout Y f32[t, k] = X + f32(R) * "
+                "atan(R)\nacc f64\n",
+                x.width),
+             {x.value, reals}, x.width));
+}
+
 /// Rows of a quantised table by number, as of a tied embedding.
 void Generator::quantised_rows() {
     const Matrix x = any();

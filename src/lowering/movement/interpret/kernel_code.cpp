@@ -47,19 +47,21 @@ private:
 
     // ---- values
 
+    double rounded(double number) const {
+        return code_.kernel->arithmetic == ElementType::kF32 ? static_cast<float>(number) : number;
+    }
+
     ValueCode value(const ValuePtr& value) const {
         return std::visit([&](const auto& node) { return value_of(node); }, value->node);
     }
-    ValueCode value_of(const Number& number) const {
-        return {ConstantCode{static_cast<float>(number.value)}};
-    }
+    ValueCode value_of(const Number& number) const { return {ConstantCode{rounded(number.value)}}; }
     ValueCode value_of(const Infinity&) const { return {ConstantCode{INFINITY}}; }
     ValueCode value_of(const Integer& integer) const {
         const int64_t stride = lanes_ > 1 ? integer.lane_stride : 0;
         return {IntegerCode{index(integer.value), stride}, NumberKind::kInteger, stride != 0};
     }
     ValueCode value_of(const Load& load) const {
-        LoadCode code{element(load.from, load.lane_stride), {}, static_cast<float>(load.outside)};
+        LoadCode code{element(load.from, load.lane_stride), {}, rounded(load.outside)};
         for (const Load::Guard& guard : load.guards)
             code.guards.push_back({index(guard.coordinate), index(guard.extent)});
         const bool has_lanes = code.from.lane_stride != 0;
@@ -146,7 +148,7 @@ private:
         out.push_back({TileCode{number}});
     }
     void add(const Fill& fill, BodyCode& out) {
-        out.push_back({FillCode{element(fill.to, 0), index(fill.count), static_cast<float>(fill.value)}});
+        out.push_back({FillCode{element(fill.to, 0), index(fill.count), rounded(fill.value)}});
     }
 
     KernelCode code_;

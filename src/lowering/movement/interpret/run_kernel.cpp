@@ -132,6 +132,10 @@ void KernelRun::store(const StorageRun& storage, int64_t element, double value) 
 
 // ---- values
 
+double KernelRun::rounded(double number) const {
+    return code_.kernel->arithmetic == ElementType::kF32 ? static_cast<float>(number) : number;
+}
+
 void KernelRun::value(const ValueCode& code, double* out) {
     std::visit([&](const auto& node) { value_of(node, code.has_lanes, out); }, code.node);
 }
@@ -182,11 +186,11 @@ void KernelRun::value_of(const AccumulatorCode& code, bool has_lanes, double* ou
         double total = lanes[0];
         for (int64_t l = 1; l < declared.lanes; ++l)
             total = folded(declared.monoid, total, lanes[static_cast<size_t>(l)]);
-        out[0] = static_cast<float>(total);
+        out[0] = rounded(total);
         return;
     }
     const int64_t count = has_lanes ? declared.lanes : 1;
-    for (int64_t l = 0; l < count; ++l) out[l] = static_cast<float>(lanes[static_cast<size_t>(l)]);
+    for (int64_t l = 0; l < count; ++l) out[l] = rounded(lanes[static_cast<size_t>(l)]);
 }
 
 void KernelRun::value_of(const ApplyCode& code, bool has_lanes, double* out) {
@@ -217,7 +221,7 @@ void KernelRun::value_of(const ApplyCode& code, bool has_lanes, double* out) {
     if (!code.is_exact) {
         for (size_t a = 0; a < number; ++a) {
             if (code.arguments[a].kind != NumberKind::kInteger) continue;
-            for (int64_t l = 0; l < count; ++l) arguments[a][l] = static_cast<float>(arguments[a][l]);
+            for (int64_t l = 0; l < count; ++l) arguments[a][l] = rounded(arguments[a][l]);
         }
     }
     for (int64_t l = 0; l < count; ++l) {
@@ -238,14 +242,14 @@ void KernelRun::value_of(const ApplyCode& code, bool has_lanes, double* out) {
                 result = apply_function(code.function, {each, number});
             }
         }
-        out[l] = code.is_exact ? result : static_cast<float>(result);
+        out[l] = code.is_exact ? result : rounded(result);
     }
 }
 
 void KernelRun::value_of(const RoundCode& code, bool has_lanes, double* out) {
     value(code.argument.front(), out);
     const int64_t count = has_lanes ? valid_ : 1;
-    for (int64_t l = 0; l < count; ++l) out[l] = static_cast<float>(round_to(code.to, out[l]));
+    for (int64_t l = 0; l < count; ++l) out[l] = rounded(round_to(code.to, out[l]));
 }
 
 // ---- statements
@@ -314,8 +318,7 @@ void KernelRun::run(const AccumulateCode& fold) {
         double factors[kWidth];
         widened(product->arguments[0], factors, count);
         widened(product->arguments[1], values, count);
-        for (int64_t l = 0; l < count; ++l)
-            values[l] = static_cast<double>(static_cast<float>(factors[l])) * static_cast<float>(values[l]);
+        for (int64_t l = 0; l < count; ++l) values[l] = rounded(factors[l]) * rounded(values[l]);
     } else {
         widened(fold.value, values, count);
     }

@@ -52,6 +52,8 @@ private:
     void store(const StorageRun& storage, int64_t element, double value);
 
     /// As many numbers as there are valid lanes, or one if the value has none.
+    /// To the numbers of the kernel.
+    double rounded(double number) const;
     void value(const ValueCode& code, double* out);
     double scalar(const ValueCode& code);
     void value_of(const ConstantCode& code, bool has_lanes, double* out);

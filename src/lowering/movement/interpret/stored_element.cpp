@@ -6,6 +6,7 @@
 
 #include "ir/element_bits.h"
 #include "ir/half.h"
+#include "ir/stored_number.h"
 #include "support/error.h"
 
 namespace tessera::movement {
@@ -16,11 +17,6 @@ T plain(const std::byte* memory, int64_t index) {
     T value;
     std::memcpy(&value, memory + static_cast<size_t>(index) * sizeof(T), sizeof(T));
     return value;
-}
-
-template <class T>
-void set_plain(std::byte* memory, int64_t index, T value) {
-    std::memcpy(memory + static_cast<size_t>(index) * sizeof(T), &value, sizeof(T));
 }
 
 float bf16_value(uint16_t pattern) {
@@ -57,8 +53,22 @@ void element_values(const std::byte* memory, ElementType type, int64_t index, in
             return of([&](int64_t i) { return half_value(plain<uint16_t>(memory, i)); });
         case ElementType::kBF16:
             return of([&](int64_t i) { return bf16_value(plain<uint16_t>(memory, i)); });
+        case ElementType::kF64:
+            return of([&](int64_t i) { return plain<double>(memory, i); });
+        case ElementType::kI64:
+            return of([&](int64_t i) { return static_cast<double>(plain<int64_t>(memory, i)); });
         case ElementType::kI32:
             return of([&](int64_t i) { return plain<int32_t>(memory, i); });
+        case ElementType::kI16:
+            return of([&](int64_t i) { return plain<int16_t>(memory, i); });
+        case ElementType::kU64:
+            return of([&](int64_t i) { return static_cast<double>(plain<uint64_t>(memory, i)); });
+        case ElementType::kU32:
+            return of([&](int64_t i) { return plain<uint32_t>(memory, i); });
+        case ElementType::kU16:
+            return of([&](int64_t i) { return plain<uint16_t>(memory, i); });
+        case ElementType::kBool:
+            return of([&](int64_t i) { return plain<uint8_t>(memory, i) != 0 ? 1.0 : 0.0; });
         case ElementType::kI8:
             return of([&](int64_t i) { return plain<int8_t>(memory, i); });
         case ElementType::kU8:
@@ -69,24 +79,9 @@ void element_values(const std::byte* memory, ElementType type, int64_t index, in
 }
 
 void set_element_value(std::byte* memory, ElementType type, int64_t index, double value) {
-    switch (type) {
-        case ElementType::kF32:
-            return set_plain(memory, index, static_cast<float>(value));
-        case ElementType::kF16:
-            return set_plain(memory, index, half_pattern(static_cast<float>(value)));
-        case ElementType::kBF16: {
-            const auto nearest = static_cast<float>(round_to(type, value));
-            return set_plain(memory, index, static_cast<uint16_t>(std::bit_cast<uint32_t>(nearest) >> 16));
-        }
-        case ElementType::kI32:
-            return set_plain(memory, index, static_cast<int32_t>(round_to(type, value)));
-        case ElementType::kI8:
-            return set_plain(memory, index, static_cast<int8_t>(round_to(type, value)));
-        case ElementType::kU8:
-            return set_plain(memory, index, static_cast<uint8_t>(round_to(type, value)));
-        default:
-            TESSERA_CHECK(false, "{} is stored element by element", name(type));
-    }
+    TESSERA_CHECK(bits(type) >= 8, "{} is stored element by element", name(type));
+    const auto size = static_cast<size_t>(bits(type) / 8);
+    set_stored_number({memory + static_cast<size_t>(index) * size, size}, type, 0, value);
 }
 
 }  // namespace tessera::movement

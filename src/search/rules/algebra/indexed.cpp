@@ -53,7 +53,9 @@ std::vector<int64_t> in_order(size_t rank) {
 
 std::optional<Indexed> recognise_indexed(const egraph::Operator& op) {
     const Definition* d = op.definition();
-    if (!d || op.updates || d->where || d->monoid == Monoid::kSoftmaxSum || op.results.size() != 1) return {};
+    // Rules that change arithmetic, and their kernels, are of f32.
+    if (!d || d->is_wide()) return {};
+    if (op.updates || d->where || d->monoid == Monoid::kSoftmaxSum || op.results.size() != 1) return {};
     if (!op.results.front().layout.is_row_major()) return {};
     const TensorDecl& result = d->tensors[static_cast<size_t>(d->results().front())];
     if (result.role != Role::kOut) return {};

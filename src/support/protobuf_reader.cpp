@@ -1,11 +1,11 @@
-#include "run/llm/protobuf_reader.h"
+#include "support/protobuf_reader.h"
 
 #include <bit>
 #include <utility>
 
 #include "support/error.h"
 
-namespace tessera::llm {
+namespace tessera {
 namespace {
 
 constexpr int kLongestVarint = 10;  // 64 bits, 7 in each byte
@@ -34,6 +34,10 @@ std::string_view ProtobufReader::take(uint64_t size) {
     return taken;
 }
 
+uint64_t ProtobufReader::take_fixed(size_t size) {
+    return little_endian(take(size));
+}
+
 uint64_t ProtobufReader::take_varint() {
     uint64_t value = 0;
     for (int i = 0; i < kLongestVarint; ++i) {
@@ -58,13 +62,13 @@ bool ProtobufReader::next() {
             number_ = take_varint();
             break;
         case 1:
-            take(8);
+            number_ = take_fixed(8);
             break;
         case 2:
             bytes_ = take(take_varint());
             break;
         case 5:
-            number_ = little_endian(take(4));
+            number_ = take_fixed(4);
             break;
         default:
             fail(fmt::format("field {}", field_),
@@ -93,6 +97,11 @@ int32_t ProtobufReader::int32(std::string_view name) const {
     return static_cast<int32_t>(value);
 }
 
+int64_t ProtobufReader::int64(std::string_view name) const {
+    expect(WireType::kVarint, name);
+    return static_cast<int64_t>(number_);
+}
+
 float ProtobufReader::float32(std::string_view name) const {
     expect(WireType::kFixed32, name);
     return std::bit_cast<float>(static_cast<uint32_t>(number_));
@@ -103,8 +112,15 @@ std::string_view ProtobufReader::bytes(std::string_view name) const {
     return bytes_;
 }
 
+ProtobufReader ProtobufReader::packed(std::string_view name, size_t element) const {
+    const ProtobufReader list = message(name);
+    if (list.rest_.size() % element != 0)
+        fail(name, fmt::format("has {} bytes, expected a multiple of {}", list.rest_.size(), element));
+    return list;
+}
+
 ProtobufReader ProtobufReader::message(std::string_view name) const {
     return {bytes(name), file_, offset_ - bytes_.size()};
 }
 
-}  // namespace tessera::llm
+}  // namespace tessera

@@ -1,0 +1,75 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "compiler/build_artefact.h"
+#include "compiler/compiler.h"
+#include "compiler/program_limits.h"
+#include "compiler/timed.h"
+#include "import/onnx/import_onnx.h"
+#include "support/error.h"
+#include "support/printable.h"
+
+namespace tessera::compiler {
+namespace {
+
+/// Errors of the passes name nodes of the graph; a user knows those of the model.
+[[noreturn]] void rethrow(const Error& error, const import::onnx::ImportedModel& model) {
+    const std::string& where = model.text.where;
+    for (const std::string* place : {&error.where, &error.entity})
+        for (const auto& [node, origin] : model.operators)
+            if (*place == node || place->ends_with(": " + node))
+                throw Error(where, origin, fmt::format("{} {}", error.entity, error.problem), error.advice,
+                            error.kind);
+    throw Error(where, error.entity, error.problem, error.advice, error.kind);
+}
+
+}  // namespace
+
+CompileReport compile_onnx(const std::filesystem::path& file, const std::map<std::string, ExtentBounds>& dims,
+                           const std::map<std::string, std::string>& constants,
+                           const std::filesystem::path& out, const CompileOptions& options) {
+    check_outputs(out, options);
+    CompileReport report;
+    import::onnx::ImportOptions how;
+    for (const auto& [name, bounds] : dims) how.dims[name] = {bounds.low, bounds.high};
+    how.constants = constants;
+    import::onnx::ImportedModel model = timed(
+        "import-onnx", options, report, [&] { return import::onnx::import_supported_onnx(file, how);
+});
+model.graph.name = valid_utf8(model.graph.name);
+std::vector<ModelParts::Array> arrays;
+std::vector<runtime::Manifest::Tensor> empty_inputs, empty_outputs;
+std::vector<std::string> hidden;
+for (const bool is_input : {true, false})
+    for (const import::onnx::Port& port : is_input ? model.inputs : model.outputs) {
+        if (!port.value.empty())
+            arrays.push_back({port.value, port.name, port.is_scalar});
+        else
+            (is_input ? empty_inputs : empty_outputs).push_back({port.name, port.element, port.shape});
+    }
+for (const ValueId output : model.graph.outputs)
+    if (std::ranges::find(model.outputs, model.graph[output].name, &import::onnx::Port::value) ==
+        model.outputs.end())
+        hidden.push_back(model.graph[output].name);
+try {
+    verify(model.graph, file.string());
+    expect_program(model.graph, file.string());
+    write_model({.graph = model.graph,
+                 .weights = *model.weights,
+                 .text = std::nullopt,
+                 .tokenizer = {},
+                 .where = file.string(),
+                 .warnings = {},
+                 .arrays = arrays,
+                 .empty_inputs = empty_inputs,
+                 .empty_outputs = empty_outputs,
+                 .hidden_outputs = hidden},
+                compile_graph(model.graph, options, report), out, options, report);
+} catch (const Error& error) {
+    rethrow(error, model);
+}
+return report;
+}  // namespace tessera::compiler
+
+}  // namespace tessera::compiler

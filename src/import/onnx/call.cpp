@@ -1,0 +1,96 @@
+#include "import/onnx/call.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "support/error.h"
+
+namespace tessera::import::onnx {
+
+const Operand& Call::in(size_t input) const {
+    if (!has(input)) refuse(fmt::format("lacks its input {}", input));
+    return *inputs_[input];
+}
+
+std::vector<Operand> Call::all() const {
+    std::vector<Operand> all;
+    for (size_t i = 0; i < inputs_.size(); ++i) all.push_back(in(i));
+    return all;
+}
+
+const Attribute* Call::attribute(const std::string& name) const {
+    const auto found = node_.attributes.find(name);
+    return found == node_.attributes.end() ? nullptr : &found->second;
+}
+
+int64_t Call::integer(const std::string& name, int64_t otherwise) const {
+    const Attribute* found = attribute(name);
+    return found ? found->integer : otherwise;
+}
+
+double Call::number(const std::string& name, double otherwise) const {
+    const Attribute* found = attribute(name);
+    return found ? static_cast<double>(found->number) : otherwise;
+}
+
+std::string Call::text(const std::string& name, const std::string& otherwise) const {
+    const Attribute* found = attribute(name);
+    return found ? found->text : otherwise;
+}
+
+std::vector<int64_t> Call::integers(const std::string& name, std::vector<int64_t> otherwise) const {
+    const Attribute* found = attribute(name);
+    return found ? found->integers : otherwise;
+}
+
+std::vector<double> Call::numbers(const std::string& name) const {
+    const Attribute* found = attribute(name);
+    return found ? std::vector<double>(found->numbers.begin(), found->numbers.end()) : std::vector<double>();
+}
+
+std::vector<int64_t> Call::known_integers(size_t input) const {
+    const Operand& operand = in(input);
+    if (!operand.known)
+        refuse(
+            fmt::format("has an input {}, `{}`, that is not known when the model is compiled", input,
+                        node_.inputs[input]),
+            "it decides a shape, an axis or a place: make it an initializer, or let it follow from shapes");
+    return integers_of(operand);
+}
+
+std::vector<double> Call::known_numbers(size_t input) const {
+    const Operand& operand = in(input);
+    if (!operand.known)
+        refuse(fmt::format("has an input {}, `{}`, that is not known when the model is compiled", input,
+                           node_.inputs[input]),
+               "make it an initializer");
+    return numbers_of(operand);
+}
+
+size_t Call::axis(int64_t number, size_t rank) const {
+    const auto axes = static_cast<int64_t>(rank);
+    if (number < -axes || number >= axes)
+        refuse(fmt::format("has the axis {}, expected one of {} axes", number, rank));
+    return static_cast<size_t>(number < 0 ? number + axes : number);
+}
+
+std::vector<size_t> Call::axes(const std::vector<int64_t>& numbers, size_t rank) const {
+    std::vector<size_t> axes;
+    for (const int64_t number : numbers) axes.push_back(axis(number, rank));
+    std::ranges::sort(axes);
+    if (std::ranges::adjacent_find(axes) != axes.end()) refuse("names an axis twice");
+    return axes;
+}
+
+std::vector<int64_t> Call::extents(const Operand& operand) const {
+    if (!operand.is_static())
+        refuse("needs extents that are known when the model is compiled", "give them by --dim NAME=NUMBER");
+    return operand.extents();
+}
+
+void Call::refuse(const std::string& problem, const std::string& advice) const {
+    throw Error("", "", problem, advice);
+}
+
+}  // namespace tessera::import::onnx

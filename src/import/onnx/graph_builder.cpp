@@ -1,0 +1,212 @@
+#include "import/onnx/graph_builder.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "ir/characters.h"
+#include "ir/interpreter.h"
+#include "ir/ops/define.h"
+#include "ir/stored_number.h"
+#include "support/error.h"
+
+namespace tessera::import::onnx {
+namespace {
+
+/// Known operands are computed at once up to so many iterations; beyond, when the model runs.
+constexpr int64_t kMostFolded = int64_t{1} << 22;
+
+/// A name of the graph's notation.
+std::string as_name(const std::string& text) {
+    std::string name;
+    for (const char c : text) name += continues_name(c) ? c : '_';
+    if (name.empty() || !starts_name(name.front())) name = "_" + name;
+    return name;
+}
+
+/// Such results are what the model says, not a choice of the compiler.
+bool is_half(ElementType type) {
+    return type == ElementType::kF16 || type == ElementType::kBF16;
+}
+
+/// The contents in float64. @throws Error for integers of 64 bits that it does not hold
+TensorData data_of(const Operand& operand) {
+    TensorData data{.shape = evaluate(stored_shape(operand.shape), {}), .values = numbers_of(operand)};
+    if (operand.type != DataType::kInt64 && operand.type != DataType::kUint64) return data;
+    constexpr double kExact = 0x1p53;
+    for (const double value : data.values)
+        // The ends of 64 bits stand for "to the end"; they are rounded, and saturate back.
+        if (std::fabs(value) > kExact && std::fabs(value) < 0x1p63)
+            throw Error("", name(operand.type),
+                        fmt::format("holds the number {:.0f}, and numbers that are known when the model is "
+                                    "compiled are exact up to 2^53",
+                                    value));
+    return data;
+}
+
+}  // namespace
+
+const StoredTensor* OnnxWeights::find(std::string_view name) const {
+    const auto found = tensors_.find(name);
+    return found == tensors_.end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> OnnxWeights::names() const {
+    std::vector<std::string> names;
+    for (const auto& [name, tensor] : tensors_) names.push_back(name);
+    return names;
+}
+
+void OnnxWeights::add(const std::string& name, StoredTensor tensor, std::shared_ptr<const void> owner) {
+    tensors_[name] = std::move(tensor);
+    owners_.push_back(std::move(owner));
+}
+
+GraphBuilder::GraphBuilder(std::string name, std::vector<DimSymbol> symbols) {
+    graph_.name = std::move(name);
+    graph_.symbols = std::move(symbols);
+    for (const DimSymbol& symbol : graph_.symbols) ++taken_[symbol.name];
+    graph_.blocks.push_back(
+        {.name = "main", .repeat = 1, .carried_in = {}, .carried_out = {}, .states = {}, .nodes = {}});
+    ++taken_["main"];
+}
+
+std::string GraphBuilder::fresh(const std::string& wanted) {
+    const std::string name = as_name(wanted);
+    std::string chosen = name;
+    while (taken_.contains(chosen)) chosen = fmt::format("{}_{}", name, ++taken_[name]);
+    ++taken_[chosen];
+    return chosen;
+}
+
+Operand GraphBuilder::input(const std::string& name, DataType type, std::vector<Dim> shape) {
+    const ValueId id{static_cast<int>(graph_.values.size())};
+    Operand operand{.type = type, .shape = shape, .known = {}, .id = id};
+    graph_.values.push_back({.name = fresh(name),
+                             .kind = ValueKind::kInput,
+                             .type = {.element = operand.element(), .shape = stored_shape(shape)},
+                             .sources = {}});
+    return operand;
+}
+
+ValueId GraphBuilder::value_of(const Operand& operand) {
+    if (operand.id) return *operand.id;
+    const TensorContents& contents = operand.known.value();
+    const ElementType element = operand.element();
+    const std::vector<Dim> shape = stored_shape(operand.shape);
+    std::vector<ValueId>& same = constants_[contents.bytes.data()];
+    for (const ValueId id : same)
+        if (graph_[id].type.shape == shape && graph_[id].type.element == element) return id;
+    const std::string name = fresh(prefix_ + "_constant");
+    weights_->add(name,
+                  {.type = std::string(tessera::name(element)),
+                   .element = element,
+                   .shape = evaluate(shape, {}),
+                   .bytes = contents.bytes},
+                  contents.owner);
+    const ValueId id{static_cast<int>(graph_.values.size())};
+    graph_.values.push_back({.name = name,
+                             .kind = ValueKind::kConstant,
+                             .type = {.element = element, .shape = shape},
+                             .sources = {name}});
+    same.push_back(id);
+    return id;
+}
+
+Operand GraphBuilder::add(const OperatorText& text) {
+    const std::vector<OperatorText::Tensor> operands = text.operands();
+    const std::vector<Dim>& shape = text.result_shape();
+    check_size(shape);
+    if (std::ranges::find(shape, Dim(0)) != shape.end() && std::ranges::all_of(shape, &Dim::is_constant))
+        return known_numbers(text.result_type(), evaluate(shape, {}), {});
+    if (text.iterations() == 0) return add(text.of_nothing());
+    const bool is_known = std::ranges::all_of(
+        operands, [](const OperatorText::Tensor& tensor) { return tensor.operand.known.has_value(); });
+    int64_t elements = 1;
+    if (is_known)
+        for (const Dim& dim : shape) elements *= dim.factor;
+    if (!is_known || std::max(text.iterations(), elements) > kMostFolded) return add_node(text);
+    const DefinitionPtr definition = ops::define(graph_.symbols, text.text());
+    const std::string& where = origin_;
+    verify(*definition, where);
+    std::vector<TensorData> contents;
+    for (const OperatorText::Tensor& tensor : operands) contents.push_back(data_of(tensor.operand));
+    contents.emplace_back();
+    const std::vector<TensorData> results =
+        interpret(*definition, bound_extents(*definition, {}, where), contents, where);
+    return known_numbers(text.result_type(), evaluate(text.result_shape(), {}), results.front().values);
+}
+
+Operand GraphBuilder::add_node(const OperatorText& text) {
+    const DefinitionPtr definition = ops::define(graph_.symbols, text.text());
+    verify(*definition, origin_);
+    Node node{.name = fresh(prefix_), .op = definition, .operands = {}, .results = {}, .previous = {}};
+    for (const OperatorText::Tensor& tensor : text.operands()) {
+        if (std::ranges::find(tensor.operand.shape, Dim(0)) != tensor.operand.shape.end())
+            throw Error("", "", "reads an array without elements, and others that are not known");
+        node.operands.push_back(value_of(tensor.operand));
+    }
+    Operand result{.type = text.result_type(), .shape = text.result_shape(), .known = {}, .id = {}};
+    result.id = ValueId{static_cast<int>(graph_.values.size())};
+    node.results = {*result.id};
+    graph_.values.push_back(
+        {.name = fresh(node.name + "_result"),
+         .kind = ValueKind::kIntermediate,
+         .type = {.element = result.element(),
+                  .shape = stored_shape(result.shape),
+                  .accumulator = definition->accumulator,
+                  .rounding = is_half(result.element()) ? Rounding::kWeights : Rounding::kExact},
+         .sources = {}});
+    origins_[node.name] = origin_;
+    graph_.blocks.front().nodes.push_back(std::move(node));
+    return result;
+}
+
+Operand GraphBuilder::with_shape(const Operand& operand, std::vector<Dim> shape) {
+    Operand result = operand;
+    if (operand.shape == shape) return result;
+    result.shape = std::move(shape);
+    // A constant of another shape is another value of the same bytes; so is a scalar, which is stored as [1].
+    if (operand.known) {
+        result.id.reset();
+        return result;
+    }
+    if (stored_shape(operand.shape) == stored_shape(result.shape)) return result;
+    // Row-major positions, by the extents from the last axis on.
+    OperatorText text("Reshape");
+    const std::vector<int64_t> to = result.extents(), from = operand.extents();
+    std::vector<std::string> written, position;
+    int64_t stride = 1;
+    for (size_t axis = to.size(); axis > 0; --axis) {
+        position.push_back(stride == 1 ? fmt::format("x{}", axis - 1)
+                                       : fmt::format("x{} * {}", axis - 1, stride));
+        stride *= to[axis - 1];
+    }
+    for (size_t axis = 0; axis < to.size(); ++axis) {
+        text.over(fmt::format("x{}", axis), Dim(to[axis]));
+        written.push_back(fmt::format("x{}", axis));
+    }
+    std::string flat;
+    for (const std::string& term : position) flat += (flat.empty() ? "" : " + ") + term;
+    std::vector<std::string> read(from.size());
+    stride = 1;
+    for (size_t axis = from.size(); axis > 0; --axis) {
+        std::string& coordinate = read[axis - 1];
+        if (flat.empty() || from[axis - 1] <= 1) {
+            coordinate = "0";
+        } else {
+            coordinate = stride == 1 ? fmt::format("({})", flat) : fmt::format("({}) div {}", flat, stride);
+            coordinate = fmt::format("({}) mod {}", coordinate, from[axis - 1]);
+        }
+        stride *= std::max<int64_t>(from[axis - 1], 1);
+    }
+    text.read(operand, "X", read).write(operand.type, result.shape, written, "X");
+    return add_node(text);
+}
+
+void GraphBuilder::output(const Operand& operand) {
+    graph_.outputs.push_back(operand.id.value());
+}
+
+}  // namespace tessera::import::onnx

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "import/onnx/operand.h"
+#include "import/onnx/operator_text.h"
+#include "import/weights.h"
+#include "ir/graph.h"
+
+namespace tessera::import::onnx {
+
+/// The constants of an imported graph, by their sources.
+class OnnxWeights : public WeightSource {
+public:
+    const StoredTensor* find(std::string_view name) const override;
+    std::vector<std::string> names() const override;
+    void add(const std::string& name, StoredTensor tensor, std::shared_ptr<const void> owner);
+
+private:
+    std::map<std::string, StoredTensor, std::less<>> tensors_;
+    std::vector<std::shared_ptr<const void>> owners_;
+};
+
+/// Builds the graph of a model. What is known when the model is compiled is computed then, by the interpreter
+/// of the same operators; all else becomes a node.
+class GraphBuilder {
+public:
+    GraphBuilder(std::string name, std::vector<DimSymbol> symbols);
+
+    Operand input(const std::string& name, DataType type, std::vector<Dim> shape);
+    /// The result of an operator.
+    Operand add(const OperatorText& text);
+    /// As `add`, but a node even where the result is known: outputs are made by nodes.
+    Operand add_node(const OperatorText& text);
+    /// The same contents in another shape of as many elements.
+    Operand with_shape(const Operand& operand, std::vector<Dim> shape);
+    void output(const Operand& operand);
+
+    /// The names of the nodes that are made from now on begin with this.
+    void begin_node(const std::string& name) { prefix_ = name; }
+    const Graph& graph() const { return graph_; }
+    const std::shared_ptr<OnnxWeights>& weights() const { return weights_; }
+    /// The ONNX node that made each node.
+    const std::map<std::string, std::string>& origins() const { return origins_; }
+    void set_origin(std::string origin) { origin_ = std::move(origin); }
+
+private:
+    ValueId value_of(const Operand& operand);
+    std::string fresh(const std::string& wanted);
+
+    Graph graph_;
+    std::shared_ptr<OnnxWeights> weights_ = std::make_shared<OnnxWeights>();
+    std::map<const std::byte*, std::vector<ValueId>>
+        constants_;  ///< by their bytes, which may have several shapes
+    std::map<std::string, int> taken_;
+    std::map<std::string, std::string> origins_;
+    std::string prefix_ = "node", origin_;
+};
+
+}  // namespace tessera::import::onnx

@@ -1,0 +1,112 @@
+#include "import/onnx/operand.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include <fmt/core.h>
+
+#include "import/onnx/narrow_float.h"
+#include "ir/element_bits.h"
+#include "ir/stored_number.h"
+#include "support/error.h"
+
+namespace tessera::import::onnx {
+
+bool Operand::is_static() const {
+    return std::ranges::all_of(shape, &Dim::is_constant);
+}
+
+std::vector<int64_t> Operand::extents() const {
+    TESSERA_CHECK(is_static());
+    std::vector<int64_t> extents;
+    for (const Dim& dim : shape) extents.push_back(dim.factor);
+    return extents;
+}
+
+int64_t Operand::elements() const {
+    int64_t count = 1;
+    for (const int64_t extent : extents()) count *= extent;
+    return count;
+}
+
+ElementType Operand::element() const {
+    const std::optional<ElementType> element = element_of(type);
+    TESSERA_CHECK(element.has_value(), "{}", name(type));
+    return *element;
+}
+
+std::vector<Dim> stored_shape(const std::vector<Dim>& shape) {
+    return shape.empty() ? std::vector<Dim>{Dim(1)} : shape;
+}
+
+std::vector<Dim> dims_of(const std::vector<int64_t>& extents) {
+    return {extents.begin(), extents.end()};
+}
+
+void check_size(const std::vector<Dim>& shape) {
+    int64_t count = 1;
+    for (const Dim& dim : shape) {
+        if (dim.factor < 0 || dim.factor > kMostExtent)
+            throw Error("", "",
+                        fmt::format("makes an extent of {}, expected at most {}", dim.factor, kMostExtent));
+        if (dim.factor != 0 && count > kMostElements / dim.factor)
+            throw Error("", "", fmt::format("makes more than {} elements", kMostElements));
+        count *= dim.factor;
+    }
+}
+
+Operand operand_of(const Tensor& tensor) {
+    const std::optional<ElementType> element = element_of(tensor.type);
+    if (!element) throw Error("", "", fmt::format("is of {}, which is not supported", name(tensor.type)));
+    Operand operand{.type = tensor.type, .shape = dims_of(tensor.shape), .known = tensor.contents, .id = {}};
+    const std::optional<NarrowFloat> narrow = narrow_float(tensor.type);
+    const int width = bits(tensor.type);
+    if (!narrow && width >= 8 && tensor.type != DataType::kBool) return operand;
+    // One element after the other, in the type that holds it; any byte but 0 is true.
+    std::vector<double> numbers(static_cast<size_t>(operand.elements()));
+    for (size_t i = 0; i < numbers.size(); ++i) {
+        const int pattern = element_bits(tensor.contents.bytes.data(), width, i);
+        numbers[i] = narrow                              ? number_of(*narrow, pattern)
+                     : tensor.type == DataType::kBool    ? pattern != 0
+                     : pattern > range(tensor.type).high ? pattern - (1 << width)
+                                                         : pattern;
+    }
+    return known_numbers(tensor.type, tensor.shape, numbers);
+}
+
+Operand known_numbers(DataType type, const std::vector<int64_t>& shape, const std::vector<double>& numbers) {
+    Operand operand{.type = type, .shape = dims_of(shape), .known = {}, .id = {}};
+    const ElementType element = operand.element();
+    const auto bytes = std::make_shared<std::vector<std::byte>>(
+        (numbers.size() * static_cast<size_t>(tessera::bits(element)) + 7) / 8);
+    for (size_t i = 0; i < numbers.size(); ++i) set_stored_number(*bytes, element, i, numbers[i]);
+    operand.known = TensorContents{*bytes, bytes};
+    return operand;
+}
+
+Operand known_scalar(DataType type, double number) {
+    return known_numbers(type, {}, {number});
+}
+
+std::vector<double> numbers_of(const Operand& operand) {
+    std::vector<double> numbers(static_cast<size_t>(operand.elements()));
+    for (size_t i = 0; i < numbers.size(); ++i)
+        numbers[i] = stored_number(operand.known.value().bytes, operand.element(), i);
+    return numbers;
+}
+
+std::vector<int64_t> integers_of(const Operand& operand) {
+    std::vector<int64_t> integers(static_cast<size_t>(operand.elements()));
+    const std::span<const std::byte> bytes = operand.known.value().bytes;
+    for (size_t i = 0; i < integers.size(); ++i) {
+        if (operand.type == DataType::kInt64) {
+            std::memcpy(&integers[i], bytes.data() + i * sizeof(int64_t), sizeof(int64_t));
+        } else {
+            integers[i] = static_cast<int64_t>(stored_number(bytes, operand.element(), i));
+        }
+    }
+    return integers;
+}
+
+}  // namespace tessera::import::onnx

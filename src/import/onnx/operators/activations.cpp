@@ -1,0 +1,137 @@
+// Activations: functions of each element with parameters.
+#include <array>
+
+#include <fmt/format.h>
+
+#include "import/onnx/operators/families.h"
+#include "import/onnx/primitives.h"
+#include "ir/ops/elementwise.h"
+
+namespace tessera::import::onnx {
+namespace {
+
+using Results = std::vector<Operand>;
+
+Results of_each(const Call& call, const std::string& body) {
+    return {elementwise(call, {call.in(0)}, body)};
+}
+
+Results applied_function(const Call& call, ops::ActivationFunction function) {
+    return of_each(call, ops::applied(function, "A"));
+}
+
+Results celu(const Call& call) {
+    const std::string alpha = real_text(call.number("alpha", 1));
+    return of_each(call, fmt::format("max(0, A) + min(0, {0} * (exp(A / {0}) - 1))", alpha));
+}
+
+Results elu(const Call& call) {
+    return of_each(call,
+                   fmt::format("select(A < 0, {} * (exp(A) - 1), A)", real_text(call.number("alpha", 1))));
+}
+
+Results gelu(const Call& call) {
+    const std::string kind = call.text("approximate", "none");
+    call.expect(kind == "none" || kind == "tanh",
+                fmt::format("is approximated by \"{}\", expected none or tanh", kind));
+    return applied_function(
+        call, kind == "tanh" ? ops::ActivationFunction::kGeluTanh : ops::ActivationFunction::kGelu);
+}
+
+Results hard_sigmoid(const Call& call) {
+    return of_each(call, fmt::format("max(0, min(1, {} * A + {}))", real_text(call.number("alpha", 0.2F)),
+                                     real_text(call.number("beta", 0.5F))));
+}
+
+Results hard_swish(const Call& call) {
+    return of_each(call, "A * max(0, min(1, A / 6 + 0.5))");
+}
+
+Results leaky_relu(const Call& call) {
+    return of_each(call, fmt::format("select(A < 0, {} * A, A)", real_text(call.number("alpha", 0.01F))));
+}
+
+Results mish(const Call& call) {
+    return of_each(call, fmt::format("A * tanh({})", ops::applied(ops::ActivationFunction::kSoftplus, "A")));
+}
+
+Results p_relu(const Call& call) {
+    return {elementwise(call, {call.in(0), call.in(1)}, wrapped("select(A < 0, B * A, A)", call.in(0).type))};
+}
+
+Results relu(const Call& call) {
+    return of_each(call, "max(A, 0)");
+}
+
+Results selu(const Call& call) {
+    return of_each(call, fmt::format("select(A > 0, {1} * A, {1} * ({0} * exp(A) - {0}))",
+                                     real_text(call.number("alpha", 1.67326319217681884765625)),
+                                     real_text(call.number("gamma", 1.05070102214813232421875))));
+}
+
+Results shrink(const Call& call) {
+    const std::string limit = real_text(call.number("lambd", 0.5)), bias = real_text(call.number("bias", 0));
+    return of_each(call, fmt::format("select(A < -{0}, A + {1}, select(A > {0}, A - {1}, 0))", limit, bias));
+}
+
+Results sigmoid(const Call& call) {
+    return of_each(call, "sigmoid(A)");
+}
+
+Results softplus(const Call& call) {
+    return applied_function(call, ops::ActivationFunction::kSoftplus);
+}
+
+Results softsign(const Call& call) {
+    return of_each(call, "A / (1 + abs(A))");
+}
+
+Results swish(const Call& call) {
+    return of_each(call, fmt::format("A * sigmoid({} * A)", real_text(call.number("alpha", 1))));
+}
+
+Results thresholded_relu(const Call& call) {
+    return of_each(call, fmt::format("select(A > {}, A, 0)", real_text(call.number("alpha", 1))));
+}
+
+/// A lower bound above the upper one gives the upper one.
+Results clip(const Call& call) {
+    Operand x = call.in(0);
+    if (call.opset() < 11) {
+        if (call.has_attribute("min"))
+            x = elementwise(call, {x}, fmt::format("max(A, {})", real_text(call.number("min", 0))));
+        if (call.has_attribute("max"))
+            x = elementwise(call, {x}, fmt::format("min(A, {})", real_text(call.number("max", 0))));
+        return {x};
+    }
+    if (call.has(1)) x = elementwise(call, {x, call.in(1)}, "max(A, B)");
+    if (call.has(2)) x = elementwise(call, {x, call.in(2)}, "min(A, B)");
+    return {x};
+}
+
+}  // namespace
+
+std::span<const Operator> activations() {
+    static constexpr std::array kOperators = {
+        Operator{"Celu", celu},
+        Operator{"Clip", clip},
+        Operator{"Elu", elu},
+        Operator{"Gelu", gelu},
+        Operator{"HardSigmoid", hard_sigmoid},
+        Operator{"HardSwish", hard_swish},
+        Operator{"LeakyRelu", leaky_relu},
+        Operator{"Mish", mish},
+        Operator{"PRelu", p_relu},
+        Operator{"Relu", relu},
+        Operator{"Selu", selu},
+        Operator{"Shrink", shrink},
+        Operator{"Sigmoid", sigmoid},
+        Operator{"Softplus", softplus},
+        Operator{"Softsign", softsign},
+        Operator{"Swish", swish},
+        Operator{"ThresholdedRelu", thresholded_relu},
+    };
+    return kOperators;
+}
+
+}  // namespace tessera::import::onnx

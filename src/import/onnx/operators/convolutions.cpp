@@ -1,0 +1,164 @@
+// Convolutions of any number of spatial axes, also transposed ones. Padding is what is read outside of the
+// input: 0.
+#include <array>
+
+#include <fmt/format.h>
+
+#include "import/onnx/convolution.h"
+#include "import/onnx/operators/families.h"
+#include "import/onnx/primitives.h"
+#include "import/onnx/windows.h"
+
+namespace tessera::import::onnx {
+namespace {
+
+using Results = std::vector<Operand>;
+
+std::vector<int64_t> spatial_of(const std::vector<int64_t>& extents) {
+    return {extents.begin() + 2, extents.end()};
+}
+
+Results conv(const Call& call) {
+    const Operand y = convolution(call, call.in(0), call.in(1), call.in(0).type);
+    return {call.has(2) ? with_bias(call, y, call.in(2)) : y};
+}
+
+/// x - zero point, in 32 bits; padding is what is read outside of that: the zero point.
+Operand centred_integers(const Call& call, const Operand& x, size_t zero, bool by_rows) {
+    if (!call.has(zero)) return cast(call, x, DataType::kInt32);
+    Operand z = call.in(zero);
+    if (z.rank() == 1 && by_rows && z.shape[0] != Dim(1)) {
+        std::vector<Dim> shape(x.rank(), Dim(1));
+        shape[0] = z.shape[0];
+        z = call.build.with_shape(z, shape);
+    } else {
+        call.expect(z.elements() == 1, "has several zero points");
+        z = call.build.with_shape(z, {});
+    }
+    return less_zero_point(call, x, z);
+}
+
+Results conv_integer(const Call& call) {
+    return {convolution(call, centred_integers(call, call.in(0), 2, false),
+                        centred_integers(call, call.in(1), 3, true), DataType::kInt32)};
+}
+
+/// Every output looks for the inputs that reach it: o = i * stride + k * dilation - begin.
+Results conv_transpose(const Call& call) {
+    const Operand &x = call.in(0), &w = call.in(1);
+    const std::vector<int64_t> of_x = call.extents(x), of_w = call.extents(w);
+    call.expect(of_x.size() >= 3 && of_w.size() == of_x.size(), "needs [n, c, ...] and [c, m, ...]");
+    const int64_t group = call.integer("group", 1);
+    call.expect(group > 0 && of_x[1] == of_w[0] && of_x[1] % group == 0, fmt::format("has {} groups", group));
+    const int64_t channels = of_x[1] / group, results = of_w[1];
+    const std::vector<int64_t> spatial = spatial_of(of_x),
+                               kernel = call.integers("kernel_shape", spatial_of(of_w));
+    const size_t axes = spatial.size();
+    const std::vector<int64_t> strides = numbers_of_axes(call, "strides", axes, 1),
+                               dilations = numbers_of_axes(call, "dilations", axes, 1),
+                               pads = numbers_of_axes(call, "pads", 2 * axes, 0),
+                               extra = numbers_of_axes(call, "output_padding", axes, 0),
+                               wanted = call.integers("output_shape");
+    call.expect(kernel == spatial_of(of_w), "has a kernel_shape that is not its weight's");
+    const std::string auto_pad = call.text("auto_pad", "NOTSET");
+    std::vector<Dim> shape = {Dim(of_x[0]), Dim(results * group)};
+    OperatorText text = operator_text(call);
+    text.over("n", Dim(of_x[0]));
+    if (group > 1) text.over("g", Dim(group));
+    text.over("m", Dim(results));
+    std::vector<std::string> read = {"n", group > 1 ? fmt::format("g * {} + c", channels) : "c"},
+                             of_weight = {read[1], "m"},
+                             written = {"n", group > 1 ? fmt::format("g * {} + m", results) : "m"};
+    std::string where;
+    for (size_t a = 0; a < axes; ++a) {
+        call.expect(strides[a] > 0 && dilations[a] > 0, "has a stride or dilation of 0");
+        const int64_t full = strides[a] * (spatial[a] - 1) + extra[a] + (kernel[a] - 1) * dilations[a] + 1;
+        int64_t begin = pads[a], count = full - pads[a] - pads[a + axes];
+        const bool is_same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
+        if (!wanted.empty() || is_same) {
+            call.expect(wanted.empty() || wanted.size() == axes || wanted.size() == axes + 2,
+                        "has an output_shape of other axes");
+            count = wanted.empty() ? spatial[a] * strides[a] : wanted[wanted.size() - axes + a];
+            const int64_t total = full - count;
+            begin = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
+            if (total < 0) begin = 0;
+        } else if (auto_pad == "VALID") {
+            begin = 0;
+            count = full;
+        }
+        call.expect(count >= 0 && count < (1 << 30), fmt::format("makes {} elements", count));
+        const std::string o = fmt::format("o{}", a), k = fmt::format("k{}", a);
+        text.over(o, Dim(count));
+        shape.emplace_back(count);
+        written.push_back(o);
+        std::string from = fmt::format("{} + {} - {} * {}", o, begin, k, dilations[a]);
+        if (begin < 0) from = fmt::format("{} - {} - {} * {}", o, -begin, k, dilations[a]);
+        if (strides[a] > 1)
+            where += fmt::format("{}({}) mod {} == 0", where.empty() ? "" : " and ", from, strides[a]);
+        read.push_back(strides[a] > 1 ? fmt::format("({}) div {}", from, strides[a]) : from);
+        of_weight.push_back(k);
+    }
+    text.folding("c", Dim(channels));
+    for (size_t a = 0; a < axes; ++a) text.folding(fmt::format("k{}", a), Dim(kernel[a]));
+    if (!where.empty()) text.where(where);
+    const Operand y = call.build.add(
+        text.read(x, "X", read).read(w, "W", of_weight).write(x.type, shape, written, "sum(X * W)"));
+    return {call.has(2) ? with_bias(call, y, call.in(2)) : y};
+}
+
+}  // namespace
+
+Operand convolution(const Call& call, const Operand& x, const Operand& w, DataType type) {
+    const std::vector<int64_t> of_x = call.extents(x), of_w = call.extents(w);
+    call.expect(of_x.size() >= 3 && of_w.size() == of_x.size(), "needs [n, c, ...] and [m, c, ...]");
+    const int64_t group = call.integer("group", 1);
+    call.expect(group > 0 && of_w[0] % group == 0 && of_x[1] == of_w[1] * group,
+                fmt::format("has {} groups of {} and {} channels", group, of_x[1], of_w[1]));
+    const int64_t channels = of_w[1], results = of_w[0] / group;
+    call.expect(call.integers("kernel_shape", spatial_of(of_w)) == spatial_of(of_w),
+                "has a kernel_shape that is not its weight's");
+    const std::vector<Windows> windows = windows_of(call, spatial_of(of_x), spatial_of(of_w));
+    OperatorText text = operator_text(call);
+    text.over("n", Dim(of_x[0]));
+    if (group > 1) text.over("g", Dim(group));
+    if (group == 1 || results > 1) text.over("m", Dim(results));
+    std::vector<Dim> shape = {Dim(of_x[0]), Dim(of_w[0])};
+    std::vector<std::string> read = {"n", group == 1      ? "c"
+                                          : channels == 1 ? "g"
+                                                          : fmt::format("g * {} + c", channels)},
+                             of_weight = {group == 1     ? "m"
+                                          : results == 1 ? "g"
+                                                         : fmt::format("g * {} + m", results),
+                                          "c"},
+                             written = {"n", of_weight[0]};
+    for (size_t a = 0; a < windows.size(); ++a) {
+        const std::string o = fmt::format("o{}", a), k = fmt::format("k{}", a);
+        text.over(o, Dim(windows[a].count));
+        shape.emplace_back(windows[a].count);
+        read.push_back(element_of_window(windows[a], o, k));
+        of_weight.push_back(k);
+        written.push_back(o);
+    }
+    text.folding("c", Dim(channels));
+    for (size_t a = 0; a < windows.size(); ++a) text.folding(fmt::format("k{}", a), Dim(windows[a].kernel));
+    text.read(x, "X", read).read(w, "W", of_weight);
+    return call.build.add(text.write(type, shape, written, wrapped("sum(X * W)", type)));
+}
+
+Operand with_bias(const Call& call, const Operand& y, const Operand& bias) {
+    std::vector<Dim> shape(y.rank(), Dim(1));
+    call.expect(bias.rank() == 1, "has a bias that is no vector");
+    shape[1] = bias.shape[0];
+    return elementwise(call, {y, call.build.with_shape(bias, shape)}, wrapped("A + B", y.type));
+}
+
+std::span<const Operator> convolutions() {
+    static constexpr std::array kOperators = {
+        Operator{"Conv", conv},
+        Operator{"ConvInteger", conv_integer},
+        Operator{"ConvTranspose", conv_transpose},
+    };
+    return kOperators;
+}
+
+}  // namespace tessera::import::onnx

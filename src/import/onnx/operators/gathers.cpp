@@ -1,0 +1,232 @@
+// Elements chosen by indices, and elements put at indices.
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "import/onnx/operators/families.h"
+#include "import/onnx/primitives.h"
+
+namespace tessera::import::onnx {
+namespace {
+
+using Results = std::vector<Operand>;
+
+/// Indices as they are; known ones checked, and counted from the beginning.
+Operand counted(const Call& call, const Operand& indices, int64_t extent) {
+    call.expect(extent > 0 || indices.elements() == 0, "chooses from an axis without elements");
+    if (!indices.known) return indices;
+    std::vector<double> numbers;
+    for (const int64_t at : integers_of(indices)) {
+        call.expect(at >= -extent && at < extent,
+                    fmt::format("has the index {}, expected -{} to {}", at, extent, extent - 1));
+        numbers.push_back(static_cast<double>(at < 0 ? at + extent : at));
+    }
+    return known_numbers(DataType::kInt32, call.extents(indices), numbers);
+}
+
+/// The coordinate that an index names: negative ones count from the end.
+std::string place(const Operand& indices, const std::string& element, int64_t extent) {
+    return indices.known ? element : fmt::format("{} mod {}", element, std::max<int64_t>(extent, 1));
+}
+
+std::string element_text(const std::string& name, const std::vector<std::string>& coordinates) {
+    std::string text;
+    for (const std::string& coordinate : coordinates) text += (text.empty() ? "" : ", ") + coordinate;
+    return fmt::format("{}[{}]", name, text.empty() ? "0" : text);
+}
+
+Results gather(const Call& call) {
+    const Operand& x = call.in(0);
+    const size_t axis = call.axis(call.integer("axis", 0), x.rank());
+    const int64_t extent = call.extents(x)[axis];
+    const Operand indices = counted(call, call.in(1), extent);
+    OperatorText text = operator_text(call);
+    std::vector<Dim> shape;
+    std::vector<std::string> axes, read, of_index;
+    const auto add = [&](const Dim& dim) {
+        axes.push_back(axis_name(axes.size()));
+        shape.push_back(dim);
+        text.over(axes.back(), dim);
+        return axes.back();
+    };
+    for (size_t a = 0; a < x.rank(); ++a) {
+        if (a != axis) {
+            read.push_back(add(x.shape[a]));
+            continue;
+        }
+        for (const Dim& dim : indices.shape) of_index.push_back(add(dim));
+        read.push_back(place(indices, element_text("I", of_index), extent));
+    }
+    text.index(indices, "I", of_index).read(x, "X", read);
+    return {call.build.add(text.write(x.type, shape, axes, "X"))};
+}
+
+Results gather_elements(const Call& call) {
+    const Operand& x = call.in(0);
+    const size_t axis = call.axis(call.integer("axis", 0), x.rank());
+    const int64_t extent = call.extents(x)[axis];
+    const Operand indices = counted(call, call.in(1), extent);
+    call.expect(indices.rank() == x.rank(), "has indices of another rank");
+    OperatorText text = operator_text(call);
+    const std::vector<std::string> axes = axis_names(x.rank());
+    for (size_t a = 0; a < x.rank(); ++a) text.over(axes[a], indices.shape[a]);
+    std::vector<std::string> read = axes;
+    read[axis] = place(indices, element_text("I", axes), extent);
+    text.index(indices, "I", axes).read(x, "X", read);
+    return {call.build.add(text.write(x.type, indices.shape, axes, "X"))};
+}
+
+Results gather_nd(const Call& call) {
+    const Operand& x = call.in(0);
+    const Operand& indices = call.in(1);
+    const std::vector<int64_t> extents = call.extents(x), of_indices = call.extents(indices);
+    const int64_t batch = call.integer("batch_dims", 0);
+    call.expect(!of_indices.empty() && batch >= 0 && batch < static_cast<int64_t>(of_indices.size()),
+                fmt::format("has {} batch axes", batch));
+    const int64_t chosen = of_indices.back();
+    call.expect(batch + chosen <= static_cast<int64_t>(x.rank()), "chooses more axes than there are");
+    OperatorText text = operator_text(call);
+    std::vector<Dim> shape;
+    std::vector<std::string> axes, read;
+    for (size_t a = 0; a + 1 < of_indices.size(); ++a) {
+        axes.push_back(axis_name(a));
+        shape.push_back(indices.shape[a]);
+    }
+    for (int64_t a = 0; a < batch; ++a) read.push_back(axes[static_cast<size_t>(a)]);
+    std::vector<std::string> own = axes;
+    own.push_back("0");
+    for (int64_t c = 0; c < chosen; ++c) {
+        own.back() = fmt::to_string(c);
+        read.push_back(
+            fmt::format("{} mod {}", element_text("I", own), extents[static_cast<size_t>(batch + c)]));
+    }
+    for (size_t a = static_cast<size_t>(batch + chosen); a < x.rank(); ++a) {
+        axes.push_back(axis_name(axes.size()));
+        shape.push_back(x.shape[a]);
+        read.push_back(axes.back());
+    }
+    for (size_t a = 0; a < axes.size(); ++a) text.over(axes[a], shape[a]);
+    text.index(indices, "I", own).read(x, "X", read);
+    return {call.build.add(text.write(x.type, shape, axes, "X"))};
+}
+
+/// How an update and what is there become one.
+struct Meeting {
+    const char* monoid;
+    const char* join;
+    const char* identity;
+};
+
+std::optional<Meeting> meeting_of(const Call& call) {
+    const std::string kind = call.text("reduction", "none");
+    if (kind == "none") return std::nullopt;
+    if (kind == "add") return Meeting{"sum", "A + B", "0"};
+    if (kind == "mul") return Meeting{"prod", "A * B", "1"};
+    if (kind == "max") return Meeting{"max", "max(A, B)", "-inf"};
+    if (kind == "min") return Meeting{"min", "min(A, B)", "inf"};
+    call.refuse(fmt::format("joins by \"{}\", expected none, add, mul, max or min", kind));
+}
+
+/// Element by element: every place looks at all updates that may meet it. `is_it` tells whether update `j`
+/// does, in terms of I; the last one counts, or all are joined.
+Operand scattered(const Call& call, const Operand& x, const Operand& indices, const Operand& updates,
+                  const std::vector<std::string>& of_indices, const std::vector<std::string>& of_updates,
+                  const Dim& count, const std::string& is_it) {
+    const std::vector<std::string> axes = axis_names(x.rank());
+    const auto over_all = [&] {
+        OperatorText text = operator_text(call);
+        for (size_t a = 0; a < axes.size(); ++a) text.over(axes[a], x.shape[a]);
+        return text.folding("j", count);
+    };
+    call.expect(over_all().iterations() < int64_t{1} << 34, "has too many updates for as many elements");
+    if (const std::optional<Meeting> meeting = meeting_of(call)) {
+        OperatorText text = over_all();
+        text.read(indices, "I", of_indices).read(updates, "U", of_updates);
+        const Operand folded = call.build.add(
+            text.write(sum_type(x.type), x.shape, axes,
+                       fmt::format("{}(select({}, U, {}))", meeting->monoid, is_it, meeting->identity)));
+        return elementwise(call, {x, folded}, wrapped(meeting->join, x.type));
+    }
+    OperatorText last = over_all();
+    const Operand found = call.build.add(
+        last.read(indices, "I", of_indices)
+            .write(DataType::kInt64, x.shape, axes, fmt::format("max(select({}, j, -1))", is_it)));
+    OperatorText text = over_all();
+    text.read(found, "L", axes).read(updates, "U", of_updates);
+    const Operand value =
+        call.build.add(text.write(sum_type(x.type), x.shape, axes, "sum(select(j == L, U, 0))"));
+    return elementwise(call, {found, value, x}, "select(A >= 0, B, C)", x.type);
+}
+
+Results scatter_elements(const Call& call) {
+    const Operand &x = call.in(0), &indices = call.in(1), &updates = call.in(2);
+    const size_t axis = call.axis(call.integer("axis", 0), x.rank());
+    call.expect(indices.rank() == x.rank() && indices.shape == updates.shape,
+                "has updates of another shape than its indices");
+    const std::vector<int64_t> extents = call.extents(x), of_indices = call.extents(indices);
+    std::vector<std::string> at = axis_names(x.rank());
+    std::string is_it = fmt::format("I mod {} == {}", extents[axis], at[axis]);
+    for (size_t a = 0; a < x.rank(); ++a)
+        if (a != axis && of_indices[a] < extents[a])
+            is_it += fmt::format(" and {} < {}", at[a], of_indices[a]);
+    at[axis] = "j";
+    return {scattered(call, x, indices, updates, at, at, indices.shape[axis], is_it)};
+}
+
+Results scatter_nd(const Call& call) {
+    const Operand& x = call.in(0);
+    const std::vector<int64_t> extents = call.extents(x), of_indices = call.extents(call.in(1));
+    call.expect(!of_indices.empty() && of_indices.back() <= static_cast<int64_t>(x.rank()),
+                "chooses more axes than there are");
+    const int64_t chosen = of_indices.back();
+    int64_t count = 1;
+    for (size_t a = 0; a + 1 < of_indices.size(); ++a) count *= of_indices[a];
+    std::vector<int64_t> update_shape = {count};
+    const std::vector<std::string> axes = axis_names(x.rank());
+    std::vector<std::string> of_updates = {"j"};
+    for (size_t a = static_cast<size_t>(chosen); a < x.rank(); ++a) {
+        update_shape.push_back(extents[a]);
+        of_updates.push_back(axes[a]);
+    }
+    const Operand indices = call.build.with_shape(call.in(1), dims_of({count, chosen}));
+    const Operand updates = call.build.with_shape(call.in(2), dims_of(update_shape));
+    std::string is_it;
+    for (int64_t c = 0; c < chosen; ++c)
+        is_it += fmt::format("{}I[j, {}] mod {} == {}", c == 0 ? "" : " and ", c,
+                             extents[static_cast<size_t>(c)], axes[static_cast<size_t>(c)]);
+    return {scattered(call, x, indices, updates, {"j", "0"}, of_updates, Dim(count), is_it)};
+}
+
+/// New keys or values in a cache of fixed length, from a place of each sequence on.
+Results tensor_scatter(const Call& call) {
+    const Operand &cache = call.in(0), &update = call.in(1);
+    const size_t axis = call.axis(call.integer("axis", -2), cache.rank());
+    const bool goes_round = call.text("mode", "linear") == "circular";
+    const int64_t extent = call.extents(cache)[axis];
+    std::vector<std::string> at = axis_names(cache.rank());
+    const Operand begins =
+        call.has(2) ? call.in(2) : expand(call, known_scalar(DataType::kInt64, 0), {cache.shape[0]});
+    const std::string place_of = goes_round ? fmt::format("(j + I) mod {}", extent) : "j + I";
+    const std::string is_it = fmt::format("{} == {}", place_of, at[axis]);
+    std::vector<std::string> of_updates = at;
+    of_updates[axis] = "j";
+    return {scattered(call, cache, begins, update, {at[0]}, of_updates, update.shape[axis], is_it)};
+}
+
+}  // namespace
+
+std::span<const Operator> gathers() {
+    static constexpr std::array kOperators = {
+        Operator{"Gather", gather},
+        Operator{"GatherElements", gather_elements},
+        Operator{"GatherND", gather_nd},
+        Operator{"Scatter", scatter_elements},
+        Operator{"ScatterElements", scatter_elements},
+        Operator{"ScatterND", scatter_nd},
+        Operator{"TensorScatter", tensor_scatter},
+    };
+    return kOperators;
+}
+
+}  // namespace tessera::import::onnx

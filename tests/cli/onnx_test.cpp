@@ -1,0 +1,132 @@
+// ONNX models as a user checks, compiles and calls them.
+#include <cmath>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+#include "cli/toy_bench.h"
+#include "import/npy/npy_file.h"
+#include "import/onnx/onnx_builder.h"
+
+namespace tessera {
+namespace {
+
+using test::OnnxBuilder;
+using test::OnnxNode;
+using ::testing::HasSubstr;
+
+class OnnxFiles : public ToyBench {
+protected:
+    template <typename T>
+    void save(const std::string& name, ElementType type, const std::vector<int64_t>& shape,
+              const std::vector<T>& values) const {
+        import::write_npy(path(name), type, shape, std::as_bytes(std::span(values)));
+    }
+    template <typename T>
+    std::vector<T> load(const std::string& name, ElementType type, const std::vector<int64_t>& shape) const {
+        const import::NpyFile file = import::NpyFile::open(path(name));
+        EXPECT_EQ(file.shape(), shape) << name;
+        const std::vector<std::byte> elements = file.elements(type);
+        std::vector<T> values(elements.size() / sizeof(T));
+        std::memcpy(values.data(), elements.data(), elements.size());
+        return values;
+    }
+    void expect_success(const std::vector<std::string>& arguments) const {
+        const ProcessResult result = tessera(arguments);
+        EXPECT_EQ(result.exit_code, 0) << result.errors << result.output;
+    }
+};
+
+/// Integers of 64 bits, truths, and a scalar: types and shapes of files are those of the model.
+TEST_F(OnnxFiles, TypesAndScalarsOfTheModel) {
+    write("model.onnx", OnnxBuilder()
+                            .input("a/b", test::kOnnxInt64, {2})
+                            .input("limit", test::kOnnxInt64, {})
+                            .output("sum", test::kOnnxInt64, {})
+                            .output("is.less", test::kOnnxBool, {2})
+                            .initializer(test::onnx_tensor<int64_t>("axes", test::kOnnxInt64, {1}, {0}))
+                            .node(OnnxNode("ReduceSum", {"a/b", "axes"}, {"sum"}).integer("keepdims", 0))
+                            .node(OnnxNode("Less", {"a/b", "limit"}, {"is.less"}))
+                            .bytes());
+    expect_success({"compile", "model.onnx", "-o", "model.tsr", "-q"});
+    constexpr int64_t kLarge = int64_t{1} << 60;
+    save<int64_t>("a.npy", ElementType::kI64, {2}, {kLarge + 1, kLarge + 2});
+    save<int64_t>("limit.npy", ElementType::kI64, {}, {kLarge + 2});
+    expect_success(
+        {"run", "model.tsr", "--input", "a/b=a.npy", "--input", "limit=limit.npy", "--out", "out"});
+    EXPECT_EQ(load<int64_t>("out/sum.npy", ElementType::kI64, {}), std::vector<int64_t>{2 * kLarge + 3});
+    EXPECT_EQ(load<uint8_t>("out/is.less.npy", ElementType::kBool, {2}), (std::vector<uint8_t>{1, 0}));
+}
+
+TEST_F(OnnxFiles, OneModelForSeveralExtents) {
+    write("model.onnx", OnnxBuilder()
+                            .symbolic_input("x", test::kOnnxFloat, {"n"})
+                            .output("y", test::kOnnxFloat, {})
+                            .node(OnnxNode("Neg", {"x"}, {"y"}))
+                            .bytes());
+    const ProcessResult refused = tessera({"compile", "model.onnx", "-o", "model.tsr", "-q"});
+    EXPECT_EQ(refused.exit_code, 1);
+    EXPECT_THAT(refused.errors, HasSubstr("--dim n=NUMBER"));
+    expect_success({"compile", "model.onnx", "-o", "model.tsr", "-q", "--dim", "n=1..3"});
+    for (const int64_t n : {1, 3}) {
+        save<float>("x.npy", ElementType::kF32, {n}, std::vector<float>(static_cast<size_t>(n), 2));
+        expect_success({"run", "model.tsr", "--input", "x=x.npy", "--out", "out"});
+        EXPECT_EQ(load<float>("out/y.npy", ElementType::kF32, {n}),
+                  std::vector<float>(static_cast<size_t>(n), -2));
+    }
+}
+
+TEST_F(OnnxFiles, AnInputThatChoosesABranchIsStated) {
+    const auto branch = [](const char* op) {
+        return OnnxBuilder().output("r", test::kOnnxFloat, {}).node(OnnxNode(op, {"x"}, {"r"})).graph();
+    };
+    write("model.onnx", OnnxBuilder()
+                            .input("x", test::kOnnxFloat, {2})
+                            .input("rate", test::kOnnxInt64, {})
+                            .output("y", test::kOnnxFloat, {})
+                            .initializer(test::onnx_tensor<int64_t>("slow", test::kOnnxInt64, {}, {8000}))
+                            .node(OnnxNode("Equal", {"rate", "slow"}, {"is_slow"}))
+                            .node(OnnxNode("If", {"is_slow"}, {"y"})
+                                      .graph("then_branch", branch("Neg"))
+                                      .graph("else_branch", branch("Exp")))
+                            .bytes());
+    expect_success({"compile", "model.onnx", "-o", "model.tsr", "-q", "--constant", "rate=8000"});
+    save<float>("x.npy", ElementType::kF32, {2}, {1, 2});
+    expect_success({"run", "model.tsr", "--input", "x=x.npy", "--out", "out"});
+    EXPECT_EQ(load<float>("out/y.npy", ElementType::kF32, {2}), (std::vector<float>{-1, -2}));
+}
+
+TEST_F(OnnxFiles, ArraysWithoutElements) {
+    write("model.onnx", OnnxBuilder()
+                            .input("x", test::kOnnxFloat, {2, 0})
+                            .output("y", test::kOnnxFloat, {2})
+                            .output("z", test::kOnnxFloat, {2, 0})
+                            .initializer(test::onnx_tensor<int64_t>("axes", test::kOnnxInt64, {1}, {1}))
+                            .node(OnnxNode("ReduceSum", {"x", "axes"}, {"y"}).integer("keepdims", 0))
+                            .node(OnnxNode("Neg", {"x"}, {"z"}))
+                            .bytes());
+    expect_success({"compile", "model.onnx", "-o", "model.tsr", "-q"});
+    save<float>("x.npy", ElementType::kF32, {2, 0}, {});
+    expect_success({"run", "model.tsr", "--input", "x=x.npy", "--out", "out"});
+    EXPECT_EQ(load<float>("out/y.npy", ElementType::kF32, {2}), (std::vector<float>{0, 0}));
+    EXPECT_EQ(load<float>("out/z.npy", ElementType::kF32, {2, 0}), std::vector<float>());
+}
+
+TEST_F(OnnxFiles, CheckNamesAllThatIsNotSupported) {
+    write("model.onnx", OnnxBuilder()
+                            .input("x", test::kOnnxFloat, {2})
+                            .output("y", test::kOnnxInt64, {})
+                            .output("z", test::kOnnxFloat, {})
+                            .node(OnnxNode("NonZero", {"x"}, {"y"}))
+                            .node(OnnxNode("Multinomial", {"x"}, {"z"}))
+                            .bytes());
+    const ProcessResult result = tessera({"check", "model.onnx"});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.output, HasSubstr("NonZero of opset 17: is not supported"));
+    EXPECT_THAT(result.output, HasSubstr("Multinomial of opset 17: is not supported"));
+}
+
+}  // namespace
+}  // namespace tessera
