@@ -1,4 +1,5 @@
 // Operators whose result follows from attributes and shapes.
+#include <algorithm>
 #include <array>
 #include <cmath>
 
