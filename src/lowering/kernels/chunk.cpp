@@ -45,7 +45,7 @@ ValuePtr times(const ValuePtr& a, const ValuePtr& b) {
     return a && b ? movement::apply_value(Function::kMul, {a, b}) : a ? a : b;
 }
 
-ValuePtr one_of(ValuePtr value) {
+ValuePtr one_of(const ValuePtr& value) {
     return value ? value : movement::number_value(1);
 }
 
