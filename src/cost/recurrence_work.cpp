@@ -35,9 +35,8 @@ public:
         std::erase(parallel, linear.n);
         const double groups = chunks * trips(parallel);
         std::erase(parallel, linear.x);
-        const double rows =
-            chunks * trips(parallel) *
-            static_cast<double>((extents_[static_cast<size_t>(linear.n)] + lanes_ - 1) / lanes_);
+        const int64_t row = (extents_[static_cast<size_t>(linear.n)] + lanes_ - 1) / lanes_;
+        const double rows = chunks * trips(parallel) * static_cast<double>(row);
         VectorWork work{.waits = 1};
         work.steps = elements * registers_;
         work.loads = (passes + 1) * elements * registers_;

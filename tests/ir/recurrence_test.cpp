@@ -178,5 +178,19 @@ TEST(Recurrence, WhatIsNoneIsRefused) {
     expect(carry + "out Y f32[i, h] = softmax_sum(S, Z)\n", "has three results");
 }
 
+TEST(Recurrence, MayBeRegrouped) {
+    const std::string lines = "carry S f32[h, d]\ncarry S = S + X * Z\nout Y f32[i, h] = sum(S)\n";
+    const Definition plain = parse_definition(with_lines(lines, "h: 2, d*: 3, i>: 4"), "test");
+    const Definition regrouped =
+        parse_definition(with_lines(lines + "regrouped\n", "h: 2, d*: 3, i>: 4"), "test");
+    EXPECT_FALSE(plain.may_regroup);
+    EXPECT_TRUE(regrouped.may_regroup);
+    EXPECT_FALSE(same(plain, regrouped));
+    EXPECT_EQ(print(regrouped), print(plain) + "regrouped\n");
+    EXPECT_TRUE(same(parse_definition(print(regrouped), "test"), regrouped));
+    EXPECT_THAT(refusal("op map(n: 4)\nin X f32[n]\nout Y f32[n] = X\nregrouped\n"),
+                HasSubstr("is regrouped, which recurrences alone are"));
+}
+
 }  // namespace
 }  // namespace tessera

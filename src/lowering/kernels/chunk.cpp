@@ -45,6 +45,10 @@ ValuePtr times(const ValuePtr& a, const ValuePtr& b) {
     return a && b ? movement::apply_value(Function::kMul, {a, b}) : a ? a : b;
 }
 
+ValuePtr one_of(const ValuePtr& value) {
+    return value ? value : movement::number_value(1);
+}
+
 ValuePtr accumulated(const std::string& name, bool fold_lanes = false) {
     return movement::make_value({movement::AccumulatorRef{name, fold_lanes}});
 }
@@ -87,7 +91,7 @@ public:
         row_ = (all + lanes_ - 1) / lanes_ * lanes_;
     }
 
-    /// All whole chunks, from the first value on.
+    /// All whole chunks, from the first value on: none where a length is below 0.
     loops::FirstValues take(const std::vector<Index>& at) {
         at_ = at;
         const lowering::Range& range = scope_.ranges[ordered_];
@@ -100,7 +104,6 @@ public:
              lowering::bounds_by_predicate(scope_.node, static_cast<int>(ordered_), here, scope_.storage))
             stop = movement::min(stop, bound);
         const std::string name = movement::iterator_identifier(definition_.iterators[ordered_].name);
-        // A length below 0 leaves no chunk.
         const Index count =
             movement::max(movement::floor_div(stop - range.begin, steps_), Index(0)) * Index(steps_);
         const movement::Variable end{scope_.names.fresh(name + "_chunks"),
@@ -121,8 +124,8 @@ private:
     bool is_before(size_t line) const { return line < linear_.carry; }
     Index at_tile(int64_t i, int64_t j) const { return Index(i * (steps_ + 1) + j + 1); }
 
-    lowering::ValueScope scope_of(int64_t step, double outside = 0) const {
-        lowering::ValueScope values{scope_.node, scope_.storage, at_, outside, nullptr};
+    lowering::ValueScope scope_of(int64_t step) const {
+        lowering::ValueScope values{scope_.node, scope_.storage, at_, 0, nullptr};
         values.iterators[ordered_] = first_ + Index(step);
         return values;
     }
@@ -154,22 +157,21 @@ private:
         make_products(body);
         lowering::LaneLoop lanes = lowering::lane_loop(scope_, linear_.x, lanes_);
         at_[static_cast<size_t>(linear_.x)] = lanes.value;
-        const bool has_two_passes = linear_.carry > 0;
         Body inside;
         for (size_t line = 0; line < definition_.lines.size(); ++line)
             if (line != linear_.carry)
                 for (int64_t i = 0; i < steps_; ++i) declare(sums_[line], inside, lanes_);
-        if (has_two_passes) {
+        if (linear_.carry > 0) {
             Body pass = load_state();
             fold_state(pass);
-            append(inside, loop(std::move(pass)));
+            append(inside, loops_->around(std::move(pass)));
             for (int64_t i = 0; i < steps_; ++i)
                 for (size_t line = 0; line < linear_.carry; ++line) finish(line, i, inside);
         }
         Body pass = load_state();
-        if (!has_two_passes) fold_state(pass);
+        if (linear_.carry == 0) fold_state(pass);
         store_state(pass);
-        append(inside, loop(std::move(pass)));
+        append(inside, loops_->around(std::move(pass)));
         for (size_t line = linear_.carry + 1; line < definition_.lines.size(); ++line)
             for (int64_t i = 0; i < steps_; ++i) finish(line, i, inside);
         body.push_back(lanes.around(std::move(inside)));
@@ -181,8 +183,7 @@ private:
         decays_ = tile("decays", steps_ * (steps_ + 1), body);
         before_ = linear_.carry > 0 && linear_.fresh ? tile("kept", steps_ * (steps_ + 1), body) : decays_;
         for (int64_t i = 0; i < steps_; ++i) {
-            ValuePtr own = product(linear_.decay, scope_of(i));
-            if (!own) own = movement::number_value(1);
+            ValuePtr own = one_of(product(linear_.decay, scope_of(i)));
             if (i > 0) own = kept(i, own);
             body.push_back(decays_.store(at_tile(i, i - 1), own));
             for (int64_t j = -1; j < i - 1; ++j)
@@ -249,8 +250,6 @@ private:
         }
     }
 
-    static ValuePtr one_of(ValuePtr value) { return value ? value : movement::number_value(1); }
-
     lowering::LaneLoop along_n() {
         lowering::LaneLoop lanes = lowering::lane_loop(scope_, linear_.n, lanes_);
         at_[n_] = lanes.value;
@@ -265,9 +264,6 @@ private:
         names.push_back(scope_.names.fresh("sum"));
         body.push_back({movement::Declare{names.back(), Monoid::kSum, lanes}});
     }
-
-    /// A loop over n with `pass` inside, which takes at_ as `load_state` has left it.
-    Body loop(Body pass) const { return loops_->around(std::move(pass)); }
 
     /// The state before the chunk, once for all that read it.
     Body load_state() {
@@ -330,7 +326,7 @@ private:
     Tile decays_, before_, keys_;
     std::vector<Tile> rows_, products_;                                     ///< by line
     std::vector<std::vector<std::string>> sums_{definition_.lines.size()};  ///< by line and step
-    std::optional<lowering::LeafLoops> loops_;                              ///< over n
+    std::optional<lowering::LeafLoops> loops_;                              ///< over n, of the pass at hand
     std::string state_;
 };
 
@@ -354,8 +350,7 @@ std::string why_not(const Definition& definition) {
     return "its state is not linear in that before";
 }
 
-/// Registers that the sums of a chunk take at one time, with values that are read again: those over the
-/// state, or those of its products.
+/// Registers that sums take at one time, over the state with values beside them, or of the products.
 int64_t registers_of(const facts::LinearRecurrence& linear, int64_t steps, int64_t of_a_group) {
     const auto queries = static_cast<int64_t>(linear.queries.size()) - 1;
     return of_a_group * std::max((queries + 1) * steps + 2, steps * (steps + 1) / 2 + 2);

@@ -1,0 +1,62 @@
+#include "search/planner/stored_layout.h"
+
+#include <gtest/gtest.h>
+
+#include "search/planner/usual_machine.h"
+
+namespace tessera::planner {
+namespace {
+
+/// A short convolution and a delta rule's state, of heads of 128.
+constexpr const char* kRecurrences = R"(graph "recurrences"
+symbol T in 1..8
+input x: f32[T, 256]
+constant w: f32[256, 3] from "w"
+state past: f32[2, 256]
+state s: f32[2, 64, 128]
+value past_new: f32[2, 256]
+value s_new: f32[2, 64, 128]
+value y: f32[T, 256]
+value z: f32[T, 2, 128]
+block main
+  update past -> past_new
+  update s -> s_new
+  node conv(x, w) over past -> past_new, y
+    op conv(k*: 2, c: 256, i>: T)
+    dim T in 1..8
+    in X f32[i, c]
+    in W f32[c, k] of [256, 3]
+    carry P f32[k, c]
+    out Y f32[i, c] = sum(P * W) + X
+    carry P = X
+  node scan(x) over s -> s_new, z
+    op scan(h: 2, d*: 64, e: 128, i>: T)
+    dim T in 1..8
+    in X f32[i, 64 * h + d] of [T, 256]
+    carry S f32[h, d, e]
+    carry S = S * 0.5 + X
+    out Z f32[i, h, e] = sum(S)
+output y
+output z
+)";
+
+TEST(StoredLayout, OfARecurrenceIsByGroupsOfItsLanes) {
+    const Graph graph = parse_graph(kRecurrences, "recurrences");
+    const PlannerOptions options = testing::on_usual_machine({.machine = "test", .lanes = 16});
+    plan::Plan plan;
+    for (const Node& node : graph.blocks[0].nodes) choose_stored_layout(graph, node, options, plan);
+    EXPECT_EQ(print(plan.stored.at("s")), "order [0, 2, 1] lanes <2:64>");
+    EXPECT_EQ(print(plan.stored.at("past")), "order [1, 0] lanes <1:64>");
+    EXPECT_EQ(print(plan.stored.at("w")), "order [1, 0]") << "the channels, which have the lanes, innermost";
+}
+
+TEST(StoredLayout, OfARecurrenceOnScalarsIsByRows) {
+    const Graph graph = parse_graph(kRecurrences, "recurrences");
+    const PlannerOptions options = testing::on_usual_machine({.machine = "test", .lanes = 1});
+    plan::Plan plan;
+    for (const Node& node : graph.blocks[0].nodes) choose_stored_layout(graph, node, options, plan);
+    EXPECT_FALSE(plan.stored.contains("s"));
+}
+
+}  // namespace
+}  // namespace tessera::planner
