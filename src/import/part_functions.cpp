@@ -48,6 +48,7 @@ ValueId PartBuilder::call(const PartStep& step) {
     if (f == "rotate") return rotate(step);
     if (f == "sine" || f == "cosine") return waves(step);
     if (f == "attend") return attend(step);
+    if (f == "spread") return spread(step);
     if (f == "softmax") return softmax(step);
     if (f == "top") return top(step);
     if (f == "pick") return pick(step);

@@ -100,8 +100,8 @@ public:
         const TermCheck terms(architecture_, common);
         check_settings(terms);
         check_rest(terms);
-        check_section(architecture_.model, common, {"token", "position"});
-        check_section(architecture_.layer, common, {"x", "position"});
+        check_section(architecture_.model, common, {"token", "position", kDistance});
+        check_section(architecture_.layer, common, {"x", "position", kDistance});
         if (!architecture_.classes.empty() || !architecture_.gguf_name.empty()) check_complete();
     }
 

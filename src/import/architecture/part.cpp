@@ -146,8 +146,8 @@ private:
     }
 
     bool is_value(const std::string& name, const Assignment& own) const {
-        static const std::set<std::string> kWords = {"null", "true",  "false",   "stored",
-                                                     "inf",  "token", "position"};
+        static const std::set<std::string> kWords = {"null", "true",  "false",    "stored",
+                                                     "inf",  "token", "position", kDistance};
         if (kWords.contains(name)) return false;
         const std::vector<std::string> ropes = rope_names(section_.config());
         if (std::ranges::find(ropes, name) != ropes.end()) return false;
@@ -284,7 +284,7 @@ private:
     TermPtr flat_call(const Term& call, const Assignment& own) {
         Term result = call;
         for (size_t i = 0; i < result.arguments.size(); ++i) {
-            const bool is_place = call.name == "lookup" && i == 1;
+            const bool is_place = (call.name == "lookup" || call.name == "spread") && i == 1;
             if (result.arguments[i]->kind == Term::Kind::kCall && !is_place)
                 result.arguments[i] = as_step(result.arguments[i], own);
         }

@@ -179,7 +179,9 @@ private:
         if (setting.is_alike && file_.is_list(field)) return alike(setting, field);
         Scalar value = read_typed(setting, field);
         if (setting.type == SettingType::kActivation) return activation(setting, field, std::move(value));
-        if (!setting.choices.empty()) refuse_other_choices(setting, field, {value});
+        const auto* list = std::get_if<std::vector<Scalar>>(&value.data);
+        if (!setting.choices.empty())
+            refuse_other_choices(setting, field, list ? *list : std::vector<Scalar>{value});
         return value;
     }
 
