@@ -35,6 +35,8 @@ public:
     }
 
     void add(const std::string& name) { names_.insert(name); }
+    /// A setting may be what the file stores.
+    void allow_stored() { may_be_stored_ = true; }
 
     void operator()(const TermPtr& term, const std::string& where, bool has_values = false) const {
         walk(term, [&](const Term& each) {
@@ -55,6 +57,8 @@ public:
 private:
     void check_call(const Term& call, const std::string& where, bool has_values) const {
         const size_t count = call.arguments.size();
+        if (call.name == "stored" && !may_be_stored_)
+            throw Error(where, call.name, "can be asked for in the value of a setting alone");
         const ValueFunction* function = has_values ? find_value_function(call.name) : nullptr;
         const Setting* setting = architecture_.setting(call.name);
         const bool is_activation = has_values && (find_activation(call.name).has_value() ||
@@ -86,6 +90,7 @@ private:
 
     const Architecture& architecture_;
     Names names_;
+    bool may_be_stored_ = false;
 };
 
 class Checker {
@@ -111,7 +116,8 @@ private:
         terms(format.null, where);
     }
 
-    void check_settings(const TermCheck& terms) const {
+    void check_settings(TermCheck terms) const {
+        terms.allow_stored();
         for (const Setting& each : architecture_.settings) {
             check_format(terms, each.hf, each.where);
             check_format(terms, each.gguf, each.where);

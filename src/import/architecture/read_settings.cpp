@@ -34,6 +34,7 @@ private:
     Scope scope(std::optional<int64_t> layer = std::nullopt) {
         return [this, layer](const std::string& name) -> std::optional<Scalar> {
             if (name == "embedding_rows") return Scalar{file_.embedding_rows()};
+            if (file_.has_tensor(name)) return Scalar{true};
             if (const Setting* setting = config_.architecture->setting(name)) need(*setting);
             for (const Let& let : config_.architecture->lets)
                 if (let.name == name) need_all(let.value);

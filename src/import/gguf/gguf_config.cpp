@@ -167,8 +167,8 @@ void check_gguf_ropes(GgufReader& reader, const ModelConfig& config) {
 /// The metadata behind "ARCH.".
 class GgufSettingsFile final : public SettingsFile {
 public:
-    GgufSettingsFile(GgufReader& reader, int64_t embedding_rows)
-        : reader_(reader), embedding_rows_(embedding_rows) {}
+    GgufSettingsFile(GgufReader& reader, const GgufParts& parts, int64_t embedding_rows)
+        : reader_(reader), parts_(parts), embedding_rows_(embedding_rows) {}
 
     const FormatNames& names_of(const Setting& setting) const override { return setting.gguf; }
     bool is_stated(const std::string& field) override { return reader_.has(field); }
@@ -211,9 +211,11 @@ public:
     std::string place_of(const std::string& field) const override { return reader_.key(field); }
     bool is_gguf() const override { return true; }
     int64_t embedding_rows() const override { return embedding_rows_; }
+    bool has_tensor(const std::string& name) const override { return parts_.find_tensor(name) != nullptr; }
 
 private:
     GgufReader& reader_;
+    const GgufParts& parts_;
     int64_t embedding_rows_;
 };
 
@@ -265,7 +267,7 @@ std::optional<ModelConfig> read_gguf_config(const GgufFile& file, const GgufPart
         throw Error(file.path(), kEmbedding, "is missing or no matrix, expected the embedding");
 
     ModelConfig config{.architecture = architecture};
-    GgufSettingsFile settings_file(reader, embedding->dimensions[1]);
+    GgufSettingsFile settings_file(reader, parts, embedding->dimensions[1]);
     read_settings(settings_file, config);
     read_gguf_ropes(reader, config);
     read_token_ids(settings, config, findings);
