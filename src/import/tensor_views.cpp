@@ -5,7 +5,6 @@
 
 #include <fmt/core.h>
 
-#include "support/checked.h"
 #include "support/error.h"
 
 namespace tessera::import {
@@ -71,11 +70,11 @@ TensorViews::View TensorViews::described(const StoredTensor& stored, const Tenso
     if (view.is_transposed) std::swap(tensor.shape.end()[-1], tensor.shape.end()[-2]);
     const bool is_stack = tensor.shape.size() == 3 && tensor.shape[0] * tensor.shape[1] == all_rows;
     if (is_stack) tensor.shape = {all_rows, tensor.shape[2]};
-    // Numbers of a tensor by turns: rows of one number.
-    const bool is_column = stored.shape.size() >= 2 && tensor.shape[0] != all_rows &&
-                           checked_product<int64_t>(tensor.shape) == all_rows;
+    // Numbers of a matrix by turns: rows of one number.
+    const bool is_column = stored.shape.size() == 2 && tensor.shape[0] != all_rows &&
+                           tensor.shape[0] * tensor.shape[1] == all_rows;
     if (is_column) tensor.shape = {all_rows, 1};
-    if (stored.shape.empty() && form.total == 1) tensor.shape = {1};
+    if (form.is_flat) tensor.shape = {all_rows};
     if (tensor.shape.empty() || tensor.shape[0] != form.groups * form.total) return view;
     tensor.shape[0] = form.groups * form.rows;
     const bool is_whole = form.rows == form.total;

@@ -148,6 +148,7 @@ private:
             terms(each.original_context, each.where);
             terms(each.base, each.where);
             terms(each.first, each.where);
+            terms(each.gguf_level, each.where);
             if (each.is_fixed && !each.base)
                 throw Error(each.where, each.name, "has no base, which no file says", "write base VALUE");
             check_format(terms, each.hf, each.where);

@@ -150,6 +150,8 @@ RopeText parse_rope(TokenStream& tokens) {
             rope.base = parse_term(tokens);
         else if (tokens.accept("first"))
             rope.first = parse_term(tokens);
+        else if (tokens.accept("level"))
+            rope.gguf_level = parse_term(tokens);
         else if (tokens.accept("rotated"))
             rope.rotated = parse_term(tokens);
         else if (tokens.accept("original"))
@@ -161,7 +163,7 @@ RopeText parse_rope(TokenStream& tokens) {
         else
             tokens.fail_expecting(
                 "hf, gguf, kind, longrope, proportional, alpha, base, fixed, first, original, partial, "
-                "rotated or dimension_count");
+                "rotated, level or dimension_count");
     }
     return rope;
 }

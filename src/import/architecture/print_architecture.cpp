@@ -97,7 +97,7 @@ std::string print_rope(const RopeText& rope) {
         (rope.has_longrope ? std::string(" longrope") : std::string()) +
             (rope.has_proportional ? " proportional" : "") + (rope.has_alpha ? " alpha" : "") +
             (rope.is_fixed ? " fixed" : "") + behind("base", rope.base) + behind("first", rope.first) +
-            behind("rotated", rope.rotated),
+            behind("level", rope.gguf_level) + behind("rotated", rope.rotated),
         behind("original", rope.original_context), part, rope.has_gguf_part ? " dimension_count" : "");
 }
 
