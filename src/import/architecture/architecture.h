@@ -126,6 +126,17 @@ struct Assignment {
     std::string where;
 };
 
+/// Numbers that stand in the place of a source's tokens (docs/architectures.md): token p has the rows from
+/// every * p + first on.
+struct FeaturesText {
+    TermPtr width;  ///< of a row
+    TermPtr taps;   ///< rows of a token
+    TermPtr every;
+    TermPtr first;
+    TermPtr count;  ///< tokens of every source
+    std::string where;
+};
+
 /// The model outside of its layers, or a layer.
 struct Section {
     std::vector<TensorText> tensors;
@@ -144,6 +155,7 @@ struct Architecture {
     std::vector<Verdict> verdicts;
     std::vector<std::string> ignored_hf, ignored_gguf;
     std::vector<RopeText> ropes;
+    std::optional<FeaturesText> features;
     std::vector<std::string> hf_layers,
         gguf_layers;      ///< "model.layers.{}."; several where stacks have their own
     TermPtr layer_place;  ///< which of them a layer has; null: the first

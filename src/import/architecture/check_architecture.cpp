@@ -6,6 +6,7 @@
 #include "import/architecture/evaluate.h"
 #include "import/architecture/functions.h"
 #include "import/architecture/parse_architecture.h"
+#include "import/architecture/part.h"
 #include "import/model_spec.h"
 #include "support/error.h"
 #include "support/near_names.h"
@@ -154,6 +155,10 @@ private:
             check_format(terms, each.hf, each.where);
             check_format(terms, each.gguf, each.where);
         }
+        if (const auto& features = architecture_.features)
+            for (const TermPtr& term :
+                 {features->width, features->taps, features->every, features->first, features->count})
+                terms(term, features->where);
         for (const TermPtr& term :
              {architecture_.layer_count, architecture_.layer_number, architecture_.layer_place})
             terms(term, architecture_.name + ".arch");
@@ -183,6 +188,7 @@ private:
                                 fmt::format("is the name of the bias that {} may have", other.name),
                                 "call it otherwise");
         for (const char* name : given) terms.add(name);
+        if (architecture_.features && &section == &architecture_.model) terms.add(kFeatures);
         for (const TensorText& each : section.tensors) terms.add(each.name);
         for (const RopeText& each : architecture_.ropes) terms.add(each.name);
         for (const Assignment& each : section.assignments)

@@ -123,6 +123,10 @@ std::string print(const Architecture& architecture) {
     if (!architecture.ignored_gguf.empty())
         text += fmt::format("ignore gguf {}\n", quoted(architecture.ignored_gguf, ", "));
     for (const RopeText& rope : architecture.ropes) text += print_rope(rope);
+    if (const auto& features = architecture.features)
+        text += fmt::format("features width {} taps {} every {} from {} count {}\n", print(features->width),
+                            print(features->taps), print(features->every), print(features->first),
+                            print(features->count));
     if (architecture.layer_count)
         text +=
             fmt::format("layers{}{}{} count {}{}\n", names_text("hf", architecture.hf_layers),
