@@ -203,6 +203,10 @@ void Session::check(std::span<const Addition> batch) const {
         if (is_whole && length(addition.sequence) != 0)
             throw Error(manifest_.model, "", "reads whole texts, which cannot be continued");
         TESSERA_CHECK(!addition.is_source || (has_source() && addition.rows.empty()));
+        if (addition.is_source && manifest_.text->features && addition.features.empty())
+            throw Error(manifest_.model, "", "reads rows of numbers in the place of a source's tokens",
+                        "`tessera logits MODEL --input features=FILE.npy --decoder-ids FILE`",
+                        ErrorKind::kUsage);
         if (has_source() && !addition.is_source && sequences_[index_of(addition.sequence)].split == 0)
             throw Error(manifest_.model, "", "writes a text that is made of another, which is missing",
                         "`tessera logits MODEL --ids FILE --decoder-ids FILE`", ErrorKind::kUsage);
@@ -244,6 +248,7 @@ std::vector<Session::Part> Session::next_step(std::span<const Addition> batch,
                   {.tokens = addition.tokens.subspan(done, static_cast<size_t>(take)),
                    .start = target.length,
                    .split = target.split,
+                   .features = addition.features,
                    .pages = target.pages,
                    .rows = {},
                    .seat = static_cast<int32_t>(addition.sequence.index)},

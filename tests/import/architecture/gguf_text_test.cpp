@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -138,7 +139,8 @@ TEST_F(GgufText, NumbersBeyondTheirBoundsAreRefused) {
 }
 
 TEST_F(GgufText, WhatIsStoredIsAskedForBySettingsAlone) {
-    EXPECT_THAT([&] { write(text_with("  give = x when stored(\"a\")\n")), (void)known(); },
+    write(text_with("  give = x when stored(\"a\")\n"));
+    EXPECT_THAT([&] { (void)known(); },
                 ::testing::ThrowsMessage<Error>(HasSubstr("in the value of a setting alone")));
 }
 
