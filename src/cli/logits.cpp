@@ -63,6 +63,10 @@ int write_logits_of_features(const LogitsArguments& options, const Environment& 
     const ModelSettings settings{.chunk = options.chunk};
     announce_model(artefact, settings);
     Model model(artefact, settings);
+    if (artefact.process() > 0) {  // the first rank has the same
+        model.logits_of_features(rows, target, [](std::span<const float>) {});
+        return 0;
+    }
     AtomicFile file(options.out);
     model.logits_of_features(rows, target,
                              [&](std::span<const float> logits) { file.write(std::as_bytes(logits)); });

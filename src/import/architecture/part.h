@@ -51,9 +51,8 @@ struct Part {
     std::map<std::string, PartTensor> tensors;
 };
 
-/// Rows of numbers, which stand in the place of a source's tokens: token p has `taps` of them, from row every
-/// * p
-/// + first on; those that are not there are zeros.
+/// Rows of numbers in the place of a source's tokens. Token p has `taps` of them from the row at every * p +
+/// first; those that are not there are zeros.
 struct SourceFeatures {
     int64_t width = 0;
     int64_t taps = 1;
