@@ -7,6 +7,7 @@
 #include "run/llm/generate.h"
 #include "run/llm/language_model.h"
 #include "run/llm/pool_hidden.h"
+#include "run/llm/source_features.h"
 #include "support/error.h"
 
 namespace tessera {

@@ -248,10 +248,10 @@ std::vector<Session::Part> Session::next_step(std::span<const Addition> batch,
                   {.tokens = addition.tokens.subspan(done, static_cast<size_t>(take)),
                    .start = target.length,
                    .split = target.split,
-                   .features = addition.features,
                    .pages = target.pages,
                    .rows = {},
-                   .seat = static_cast<int32_t>(addition.sequence.index)},
+                   .seat = static_cast<int32_t>(addition.sequence.index),
+                   .features = addition.features},
                   {first, last}};
         for (int32_t& row : part.rows) row -= static_cast<int32_t>(done);
         tokens_left -= take;

@@ -52,10 +52,10 @@ struct Segment {
     std::span<const int32_t> tokens;
     int64_t start = 0;                     ///< tokens of the sequence before them
     int64_t split = 0;                     ///< tokens of its source; those behind count positions anew
-    std::span<const float> features = {};  ///< of the tokens; none: zeros
     std::span<const int32_t> pages;        ///< of the sequence, enough for start + tokens.size()
     std::span<const int32_t> rows;         ///< positions in `tokens` whose logits are wanted
     int32_t seat = 0;                      ///< of the sequence, where the states of recurrences lie
+    std::span<const float> features = {};  ///< of the tokens; none: zeros
 };
 
 /// The symbols and inputs of a step, in the manifest's order.
