@@ -44,7 +44,7 @@ protected:
   unused "places.weight", "numbers.weight"
   made = linear(x, k_weight); v = linear(x, v_weight); v_heads = shape(v, 2, 4)
   made_heads = shape(made, 2, 4); same_heads[g: 2, d: 4] = fixed[g, d] + 0.0 * x[0]
-  places = spread(places_weight, min(-distance, 3)); place_heads = shape(places, 2, 4)
+  places = spread(places_weight, max(min(-distance, 3), 0)); place_heads = shape(places, 2, 4)
 )" + projections +
                "  k_cache = cache(k_heads); v_cache = cache(v_heads)\n"
                "  attention = attend(q_heads, k_cache, v_cache, scale: 0.3" +
@@ -75,7 +75,7 @@ TEST_F(DistancesText, OtherVectorsAreRefused) {
     const auto with = [&](const std::string& option) {
         return [this, option] {
             (void)logits(text_with(
-                layer("  q_heads = made_heads; k_heads = made_heads\n", ", query_distances: " + option)));
+                layer("  q_heads = same_heads; k_heads = made_heads\n", ", query_distances: " + option)));
         };
     };
     EXPECT_THAT(with("places"), ::testing::ThrowsMessage<Error>(HasSubstr("expected 2 vectors of 4")));

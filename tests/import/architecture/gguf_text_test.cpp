@@ -33,7 +33,7 @@ protected:
     }
 
     static std::string text() {
-        return text_with(R"(
+        std::string whole = text_with(R"(
   weight q_weight [8, 8] hf "q" gguf "attn_q", k_weight [8, 8] hf "k", v_weight [8, 8] hf "v" gguf "attn_v",
     output_weight [8, 8] hf "o" gguf "attn_output"
   tensor scale_weight [8] hf "scale" gguf "scale"
@@ -46,11 +46,13 @@ protected:
   attention = attend(q_rotated, k_cache, v_cache); attended = shape(attention, 8)
   give = x + linear(attended, output_weight) * factor
 )",
-                         R"(gguf "own"
-rope rope width head_width hf = 100.0 gguf = 100.0 level select(is_level, 0.5, null)
+                                      R"(gguf "own"
 set factor real per layer from -100 to 100 hf = 0.25 * (layer + 1) gguf "/own_factors",
   is_scaled bool hf = true gguf = stored("blk.0.scale"), is_level bool hf = false gguf "level" = false
 )");
+        const std::string rope = "rope rope width head_width hf = 100.0";
+        return whole.replace(whole.find(rope), rope.size(),
+                             rope + " gguf = 100.0 level select(is_level, 0.5, null)");
     }
 
     std::vector<Stored> stored() const {

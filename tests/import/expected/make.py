@@ -112,6 +112,11 @@ def stored_experts(kind, state):
     base = "block_sparse_moe" if kind == "mixtral" else "mlp"
     shapes, parts = {}, {}
     for name, tensor in state.items():
+        if kind == "kimi_linear" and name.endswith("conv1d.weight"):
+            own = [name.replace("conv1d", f"{part}_conv1d") for part in "qkv"]
+            parts[name] = [own]
+            shapes.update({each: [tensor.shape[0] // 3, *tensor.shape[1:]] for each in own})
+            continue
         if not name.endswith(("gate_up_proj", "down_proj")) or ".experts." not in name:
             stored = name.replace(".mlp.gate.", f".{base}.gate.")
             shapes[stored], parts[name] = list(tensor.shape), [[stored]]
