@@ -155,6 +155,10 @@ public:
     /// The same of a text that is made of another, the source, by an encoder and a decoder.
     void logits(std::span<const TokenId> source, std::span<const TokenId> ids,
                 const std::function<void(std::span<const float>)>& on_row);
+    /// The same where rows of numbers stand in the place of the source's tokens, one row after the other.
+    /// @throws Error also for another number of them than the model reads, and if it reads tokens
+    void logits_of_features(std::span<const float> rows, std::span<const TokenId> ids,
+                            const std::function<void(std::span<const float>)>& on_row);
     /// Calls `on_row` for every id with its hidden state f32[ModelFile::embedding_width], in order.
     /// @throws Error as `embed` does
     void hidden(std::span<const TokenId> ids, const std::function<void(std::span<const float>)>& on_row);

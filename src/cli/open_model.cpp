@@ -80,10 +80,7 @@ CLI::Option* add_model_argument(CLI::App& app, fs::path& model) {
 }
 
 void add_ids_option(CLI::App& app, std::filesystem::path& ids) {
-    app.add_option("--ids", ids, "JSON: a list of ids, or an object with one under prompt_ids")
-        ->required()
-        ->check(not_empty())
-        ->type_name("IDS.json");
+    app.add_option("--ids", ids, kIdsHelp)->required()->check(not_empty())->type_name("IDS.json");
 }
 
 fs::path resolve_model(const fs::path& model, const Environment& environment) {

@@ -16,6 +16,7 @@ namespace tessera::cli {
 
 /// Declares the argument MODEL, which may be left out.
 CLI::Option* add_model_argument(CLI::App& app, std::filesystem::path& model);
+inline constexpr const char* kIdsHelp = "JSON: a list of ids, or an object with one under prompt_ids";
 /// Declares --ids, which is required.
 void add_ids_option(CLI::App& app, std::filesystem::path& ids);
 

@@ -88,6 +88,8 @@ runtime::Manifest::Text text_of(const import::ModelFacts& facts) {
     for (const int64_t id : facts.end_ids) text.eos.push_back(static_cast<int32_t>(id));
     text.policy = import::name(facts.policy);
     text.has_source = facts.has_source;
+    if (const auto& own = facts.features)
+        text.features = {own->width, own->taps, own->every, own->first, own->count};
     text.is_encoder = facts.is_encoder;
     return text;
 }

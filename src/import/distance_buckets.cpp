@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "import/spread_rows.h"
+
 namespace tessera::import {
 
 int64_t DistanceBuckets::row(int64_t distance, int64_t buckets) const {
@@ -22,14 +24,8 @@ int64_t DistanceBuckets::row(int64_t distance, int64_t buckets) const {
 
 std::vector<float> DistanceBuckets::spread(const std::vector<float>& rows, int64_t buckets,
                                            int64_t positions) const {
-    const size_t heads = rows.size() / static_cast<size_t>(buckets);
-    std::vector<float> all;
-    for (int64_t distance = 1 - positions; distance < positions; ++distance) {
-        const size_t begin = static_cast<size_t>(row(distance, buckets)) * heads;
-        all.insert(all.end(), rows.begin() + static_cast<std::ptrdiff_t>(begin),
-                   rows.begin() + static_cast<std::ptrdiff_t>(begin + heads));
-    }
-    return all;
+    return rows_of_distances(rows, buckets, positions,
+                             [&](int64_t distance) { return row(distance, buckets); });
 }
 
 std::string DistanceBuckets::source(const std::string& stored) const {

@@ -120,6 +120,7 @@ ImportedModel assemble(const ModelReport& report, const ImportOptions& options) 
                                   .max_positions = config.max_positions,
                                   .end_ids = config.end_ids,
                                   .has_source = spec.has_source,
+                                  .features = spec.features,
                                   .is_encoder = spec.is_encoder,
                                   .policy = spec.policy,
                                   .cache = spec.cache},

@@ -40,6 +40,7 @@ struct ModelFacts {
     int64_t max_positions = 0;  ///< that the model was made for
     std::vector<int64_t> end_ids;
     bool has_source = false;  ///< a text is made of another, the source, which a step takes as a whole
+    std::optional<SourceFeatures> features;  ///< rows of numbers in the place of the source's tokens
     bool is_encoder = false;  ///< the graph reads whole texts, and gives vectors of their tokens alone
     Policy policy = Policy::kDefault;
     ops::WeightFormat cache = ops::WeightFormat::kF32;

@@ -40,7 +40,10 @@ ValueId add_embedding(ModelStep& step) {
         return std::vector<std::string>{tensor.source};
     });
     builder.share_tensors();
-    builder.run({});
+    if (step.spec.features)
+        builder.run({{kFeatures, step.inputs.features}});
+    else
+        builder.run({});
     const ValueId embedded = builder.value(step.spec.embedded);
     step.graph.blocks.push_back(std::move(block));
     return embedded;
@@ -103,6 +106,7 @@ Graph build_model(const ModelSpec& spec, const StepLimits& limits) {
     StepInputs inputs;
     StepLimits own = limits;
     own.has_source = spec.has_source;
+    if (spec.features) own.features = spec.features->taps * spec.features->width;
     Graph graph = start_step(spec.name, own, inputs);
     ModelStep step{.spec = spec, .limits = limits, .graph = std::move(graph), .inputs = inputs};
     add_ropes(step, {&spec.embed, 1});

@@ -34,10 +34,11 @@ struct ModelSpec {
     std::vector<SpecPart> layers;
     std::string embedded, result;  ///< as in ModelParts
     std::map<std::string, ModelRope> ropes;
-    bool has_source = false;              ///< a sequence is a source text and the one made of it
-    bool is_encoder = false;              ///< `head` makes vectors, and tokens see later ones
-    int64_t vocabulary = 0;               ///< tokens are below it
-    std::vector<std::string> rope_names;  ///< in the order of the text
+    bool has_source = false;                 ///< a sequence is a source text and the one made of it
+    std::optional<SourceFeatures> features;  ///< in the place of the source's tokens
+    bool is_encoder = false;                 ///< `head` makes vectors, and tokens see later ones
+    int64_t vocabulary = 0;                  ///< tokens are below it
+    std::vector<std::string> rope_names;     ///< in the order of the text
     Policy policy = Policy::kExact;
     ops::WeightFormat cache = ops::WeightFormat::kF32;  ///< of keys and values: a float type, or Q8_0
     bool gives_hidden = false;                          ///< the rows that the head reads are an output, too

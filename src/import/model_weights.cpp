@@ -9,6 +9,7 @@
 #include "import/distance_buckets.h"
 #include "import/model_spec.h"
 #include "import/rope_bases.h"
+#include "import/spread_rows.h"
 #include "ir/stored_number.h"
 #include "support/error.h"
 
@@ -43,7 +44,7 @@ ModelWeights::ModelWeights(std::shared_ptr<const WeightSource> checkpoint, const
         for (const PartStep& step : layer.steps)
             walk(step.term, [&](const Term& term) {
                 add_slopes(term);
-                add_distances(term, layer, positions);
+                add_distances(term, layer, positions, step.where);
             });
     for (const std::string& rope_name : rope_names(config)) {
         const ModelRope& rope = config.ropes.at(rope_name);
@@ -70,20 +71,25 @@ void ModelWeights::add_slopes(const Term& term) {
     add(slopes->source(), values, {slopes->heads});
 }
 
-void ModelWeights::add_distances(const Term& term, const SpecPart& layer, int64_t positions) {
+void ModelWeights::add_distances(const Term& term, const SpecPart& layer, int64_t positions,
+                                 const std::string& where) {
     const std::optional<DistanceBuckets> buckets = distance_buckets_in(term);
-    const auto table = buckets ? layer.tensors.find(buckets->table) : layer.tensors.end();
+    const std::optional<SpreadRows> spread = spread_rows_in(term);
+    if (!buckets && !spread) return;
+    const auto table = layer.tensors.find(buckets ? buckets->table : spread->table);
     if (table == layer.tensors.end()) return;
-    const std::string source = buckets->source(table->second.source);
+    const std::string source =
+        buckets ? buckets->source(table->second.source) : spread->source(table->second.source);
     const std::optional<ElementType> element = ops::element_of(table->second.format);
     if (!element || numbers_.contains(source)) return;
     const TensorContents stored = checkpoint_->contents(table->second.source);
-    const int64_t rows = table->second.shape[0], heads = table->second.shape[1];
+    const int64_t rows = table->second.shape[0], width = table->second.shape[1];
     std::vector<float> numbers;
-    for (int64_t i = 0; i < rows * heads; ++i)
+    for (int64_t i = 0; i < rows * width; ++i)
         numbers.push_back(static_cast<float>(stored_number(stored.bytes, *element, static_cast<size_t>(i))));
-    const auto& values = numbers_.emplace(source, buckets->spread(numbers, rows, positions)).first->second;
-    add(source, values, {2 * positions - 1, heads});
+    std::vector<float> all =
+        buckets ? buckets->spread(numbers, rows, positions) : spread->spread(numbers, rows, positions, where);
+    add(source, numbers_.emplace(source, std::move(all)).first->second, {2 * positions - 1, width});
 }
 
 void ModelWeights::add(const std::string& name, const std::vector<float>& contents,

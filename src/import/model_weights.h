@@ -11,7 +11,7 @@
 namespace tessera::import {
 
 /// All constants of a model's graph: the tensors of its checkpoint, and its rotary tables (rope_source) and
-/// slopes and distances of attention (import/alibi.h, import/distance_buckets.h).
+/// slopes and distances of attention (import/alibi.h, import/distance_buckets.h, import/spread_rows.h).
 class ModelWeights : public WeightSource {
 public:
     /// `positions`: of a sequence, rows of the tables. Factors of a GGUF file, such as rope_freqs.weight,
@@ -29,7 +29,7 @@ public:
 
 private:
     void add_slopes(const Term& term);
-    void add_distances(const Term& term, const SpecPart& layer, int64_t positions);
+    void add_distances(const Term& term, const SpecPart& layer, int64_t positions, const std::string& where);
     void add(const std::string& name, const std::vector<float>& contents, const std::vector<int64_t>& shape);
 
     std::shared_ptr<const WeightSource> checkpoint_;

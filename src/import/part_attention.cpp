@@ -6,6 +6,7 @@
 #include "import/alibi.h"
 #include "import/distance_buckets.h"
 #include "import/part_builder.h"
+#include "import/spread_rows.h"
 #include "ir/ops/attention.h"
 #include "ir/ops/cache_update.h"
 #include "ir/ops/reshape.h"
@@ -119,6 +120,32 @@ ValueId PartBuilder::numbers_of_distances(const PartStep& step, const TermPtr& t
                           {2 * step_.limits.context - 1, heads}, std::move(sources));
 }
 
+/// The rows of a table, one for each distance: a value whose first axis is that of distances.
+ValueId PartBuilder::spread(const PartStep& step) {
+    const SpecTensor& table = tensor(step, 0);
+    if (table.shape.size() != 2 || !ops::element_of(table.format))
+        fail(step, "spreads a tensor that is no matrix of floats");
+    const SpreadRows rows = *spread_rows_in(*step.term);
+    std::vector<std::string> sources;
+    for (const std::string& stored : sources_(table, rows.table)) sources.push_back(rows.source(stored));
+    return step_.constant(node_name(step.name()), ElementType::kF32,
+                          {2 * step_.limits.context - 1, table.shape[1]}, std::move(sources));
+}
+
+/// A vector for each distance and head, as wide as the queries.
+ValueId PartBuilder::vectors_of_distances(const PartStep& step, const TermPtr& term,
+                                          const std::vector<int64_t>& queries) const {
+    const auto found = values_.find(term->name);
+    const std::vector<Dim> expected = {2 * step_.limits.context - 1, queries[0], queries[1]};
+    if (term->kind != Term::Kind::kName || found == values_.end() ||
+        step_.graph[found->second].type.shape != expected)
+        fail(step,
+             fmt::format("reads {}, expected {} vectors of {} for each distance", print(term), queries[0],
+                         queries[1]),
+             "make them of spread(W, ROW)");
+    return found->second;
+}
+
 ValueId PartBuilder::attend(const PartStep& step) {
     const auto cached = [&](size_t index) -> const std::vector<ValueId>& {
         const auto found = caches_.find(step.term->arguments[index]->name);
@@ -156,6 +183,8 @@ ValueId PartBuilder::attend(const PartStep& step) {
         .has_scales = !ops::element_of(step_.spec.cache),
         .has_slopes = step.term->option("slopes") != nullptr,
         .has_distances = step.term->option("distances") != nullptr,
+        .has_query_distances = step.term->option("query_distances") != nullptr,
+        .has_key_distances = step.term->option("key_distances") != nullptr,
         .chosen = static_cast<int64_t>(chosen) < step_.limits.context ? static_cast<int64_t>(chosen) : 0,
         .has_sinks = step.term->option("sinks") != nullptr};
     const StepInputs& in = step_.inputs;
@@ -166,6 +195,9 @@ ValueId PartBuilder::attend(const PartStep& step) {
             operands.push_back(number_of_heads(step, of_heads, shape[0]));
     if (const TermPtr distances = step.term->option("distances"))
         operands.push_back(numbers_of_distances(step, distances, shape[0]));
+    for (const char* option : {"query_distances", "key_distances"})
+        if (const TermPtr vectors = step.term->option(option))
+            operands.push_back(vectors_of_distances(step, vectors, shape));
     if (form.part != ops::AttentionPart::kAll) operands.push_back(in.split);
     if (form.chosen > 0) add_index(step, operands);
     TensorType type = typed(q, wanted_type(step.name()));

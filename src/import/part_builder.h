@@ -80,6 +80,9 @@ private:
     void add_index(const PartStep& step, std::vector<ValueId>& operands) const;
     ops::AttentionPart part_of(const PartStep& step) const;
     ValueId numbers_of_distances(const PartStep& step, const TermPtr& term, int64_t heads);
+    ValueId spread(const PartStep& step);
+    ValueId vectors_of_distances(const PartStep& step, const TermPtr& term,
+                                 const std::vector<int64_t>& queries) const;
     ValueId number_of_heads(const PartStep& step, const TermPtr& term, int64_t heads);
     ValueId stored(const std::string& node, ValueId x, int64_t heads, int64_t width, ElementType type);
 

@@ -49,6 +49,7 @@ ValueId PartBuilder::call(const PartStep& step) {
     if (f == "rotate") return rotate(step);
     if (f == "sine" || f == "cosine") return waves(step);
     if (f == "attend") return attend(step);
+    if (f == "spread") return spread(step);
     if (f == "softmax") return softmax(step);
     if (f == "top") return top(step);
     if (f == "pick") return pick(step);
@@ -87,15 +88,25 @@ ValueId PartBuilder::add_lookup(const PartStep& step) {
     const SpecTensor& table = tensor(step, 1);
     const ValueId x = argument(step, 0);
     const int64_t first = is_shifted ? static_cast<int64_t>(place->arguments[1]->number) : 0;
+    // Every source has so many tokens: its positions, and those of the rest, are fewer than those of a
+    // sequence.
+    const std::optional<SourceFeatures>& features = step_.spec.features;
+    const int64_t needed =
+        features ? std::min(features->count, step_.limits.context - features->count) : step_.limits.context;
     if (table.shape.size() != 2 || shape_of(step, x, 1)[0] != table.shape[1] ||
-        step_.limits.context > table.shape[0] - first)
+        needed > table.shape[0] - first)
         fail(step, fmt::format("has rows for {} positions of width {}", table.shape[0] - first,
                                table.shape.back()));
     const std::vector<ValueId> stored = weight(step.term->arguments[1]->name);
+    ValueId position = step_.inputs.position;
+    // Tokens of the other part have a row that nobody reads.
+    if (step_.limits.context > table.shape[0] - first)
+        position = builder_.add(node_name(step.name() + "_rows"),
+                                ops::known_ids(symbols(), step_.rows, table.shape[0] - first), {position});
     return builder_.add(
         node_name(step.name()),
         ops::add_positions(symbols(), step_.rows, table.shape[0], table.shape[1], table.format, first),
-        joined({step_.inputs.position, x}, stored));
+        joined({position, x}, stored));
 }
 
 ValueId PartBuilder::linear(const PartStep& step) {

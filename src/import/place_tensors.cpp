@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "import/model_spec.h"
+#include "support/checked.h"
 #include "support/error.h"
 
 namespace tessera::import {
@@ -195,10 +196,11 @@ private:
             return stack.name;
         }
         const bool is_transposed = tensor.text->is_transposed && !config_.is_gguf && !is_bias;
-        // A scalar is a tensor of one number to the graph.
+        // Numbers along one axis may be stored along several, or as a scalar.
         const StoredTensor* found = checkpoint_ ? checkpoint_->find(stored) : nullptr;
-        const bool is_scalar = found && found->shape.empty() && tensor.shape == std::vector<int64_t>{1};
-        if (is_scalar) return add_view(stored, 0, 1, 1, 1, false);
+        const bool is_flat = found && tensor.shape.size() == 1 && found->shape.size() != 1 &&
+                             checked_product<int64_t>(found->shape) == tensor.shape[0];
+        if (is_flat) return add_view(stored, 0, tensor.shape[0], tensor.shape[0], 1, false, true);
         if (!is_transposed && tensor.shape.size() != 3) return stored;
         const std::vector<int64_t> shape = tensor.stacked_shape();
         return add_view(stored, 0, shape[0] / tensor.matrices(), shape[0] / tensor.matrices(),
@@ -222,7 +224,7 @@ private:
             total += own;
         }
         return add_view(stored, first, rows, total, groups,
-                        fused.is_transposed && !config_.is_gguf && !is_bias);
+                        fused.is_transposed && (!config_.is_gguf || fused.hf.empty()) && !is_bias);
     }
 
     /// The rows of a tensor of this section, whether the part reads it or not.
@@ -239,7 +241,7 @@ private:
     }
 
     std::string add_view(const std::string& stored, int64_t first, int64_t rows, int64_t total,
-                         int64_t groups, bool is_transposed) {
+                         int64_t groups, bool is_transposed, bool is_flat = false) {
         const std::string range =
             rows == total ? "" : fmt::format("[{}{}:{}]", groups > 1 ? ":, " : "", first, first + rows);
         TensorView view{.stored = stored,
@@ -248,7 +250,8 @@ private:
                         .rows = rows,
                         .total = total,
                         .groups = groups,
-                        .is_transposed = is_transposed};
+                        .is_transposed = is_transposed,
+                        .is_flat = is_flat};
         if (checkpoint_) result_.views.push_back(view);
         return view.name;
     }

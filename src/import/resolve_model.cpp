@@ -84,6 +84,7 @@ ModelSpec spec_of(const ModelConfig& config, const ModelParts& parts, const Plac
                    .result = parts.result,
                    .ropes = config.ropes,
                    .has_source = parts.has_source,
+                   .features = parts.features,
                    .is_encoder = parts.is_encoder,
                    .vocabulary = config.vocabulary};
     spec.rope_names = rope_names(config);

@@ -87,10 +87,11 @@ Graph start_step(const std::string& name, const StepLimits& limits, StepInputs& 
     // As a conversation adds them to a long history.
     if (tokens > 16 && limits.context > 4096) graph.points.push_back(prefill_point(16, 4096 - 16));
 
-    const auto input = [&](const char* input_name, std::vector<Dim> shape) {
+    const auto input = [&](const char* input_name, std::vector<Dim> shape,
+                           ElementType element = ElementType::kI32) {
         graph.values.push_back({.name = input_name,
                                 .kind = ValueKind::kInput,
-                                .type = {.element = ElementType::kI32, .shape = std::move(shape)}});
+                                .type = {.element = element, .shape = std::move(shape)}});
         return ValueId{static_cast<int>(graph.values.size()) - 1};
     };
     const Dim t("T"), b("B");
@@ -102,8 +103,10 @@ Graph start_step(const std::string& name, const StepLimits& limits, StepInputs& 
               .length = input("length", {b}),
               .start = input("start", {b}),
               .split = {},
+              .features = {},
               .page = input("page", {b, table})};
     if (limits.has_source) inputs.split = input("split", {b});
+    if (limits.features > 0) inputs.features = input("features", {t, limits.features}, ElementType::kF32);
     return graph;
 }
 

@@ -13,6 +13,7 @@ struct StepLimits {
     int64_t max_tokens = 512;  ///< new tokens of all sequences
     int64_t max_sequences = 16;
     bool has_source = false;  ///< sequences begin with a source text
+    int64_t features = 0;     ///< numbers of each token that stand in its place; 0: none
 };
 
 /// The inputs of a step, which the run time fills. Symbols: T tokens, R rows, B sequences, I longest segment,
@@ -26,6 +27,7 @@ struct StepInputs {
     ValueId length;    ///< i32[B], number of its new tokens
     ValueId start;     ///< i32[B], number of its tokens that are cached already
     ValueId split;     ///< i32[B], tokens of the source text at the beginning; only where there is one
+    ValueId features;  ///< f32[T, numbers of a token]; only where there are some
     ValueId page;  ///< i32[B, ceil(context / 16)]: where each 16 tokens of the sequence lie; only those below
                    ///< S are read
 };

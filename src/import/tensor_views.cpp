@@ -74,7 +74,7 @@ TensorViews::View TensorViews::described(const StoredTensor& stored, const Tenso
     const bool is_column = stored.shape.size() == 2 && tensor.shape[0] != all_rows &&
                            tensor.shape[0] * tensor.shape[1] == all_rows;
     if (is_column) tensor.shape = {all_rows, 1};
-    if (stored.shape.empty() && form.total == 1) tensor.shape = {1};
+    if (form.is_flat) tensor.shape = {all_rows};
     if (tensor.shape.empty() || tensor.shape[0] != form.groups * form.total) return view;
     tensor.shape[0] = form.groups * form.rows;
     const bool is_whole = form.rows == form.total;

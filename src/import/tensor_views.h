@@ -26,6 +26,7 @@ struct TensorView {
     int64_t total = 0;
     int64_t groups = 1;
     bool is_transposed = false;
+    bool is_flat = false;  ///< all numbers along one axis, whatever axes the stored tensor has
 };
 
 /// The tensors of a checkpoint, in which the views take the place of the stored tensors. A stored tensor that

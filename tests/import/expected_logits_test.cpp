@@ -72,10 +72,11 @@ INSTANTIATE_TEST_SUITE_P(All, ExpectedLogits,
                          ::testing::Values("llama_gelu", "mistral_window", "mistral_yarn", "qwen3_yarn",
                                            "gemma2", "gemma2_scale", "gemma3", "phi3_window", "phi3_long",
                                            "phi3_short", "smollm3", "olmo2", "opt", "opt_behind", "opt_bare",
-                                           "gpt2", "qwen3_moe", "qwen3_moe_all", "mixtral", "stated_mixtral",
-                                           "stated_llama_yarn", "stated_llama3", "stated_phi3_long",
-                                           "stated_phi3_part", "stated_phi3_odd_part", "stated_gemma3_cap",
-                                           "stated_qwen2_window", "stated_qwen3_moe_window", "stated_gpt2"),
+                                           "gpt2", "qwen3_moe", "qwen3_moe_all", "mixtral", "kimi_linear",
+                                           "lfm3", "stated_mixtral", "stated_llama_yarn", "stated_llama3",
+                                           "stated_phi3_long", "stated_phi3_part", "stated_phi3_odd_part",
+                                           "stated_gemma3_cap", "stated_qwen2_window",
+                                           "stated_qwen3_moe_window", "stated_gpt2"),
                          [](const auto& variant) { return std::string(variant.param); });
 
 }  // namespace

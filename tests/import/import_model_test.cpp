@@ -195,10 +195,10 @@ TEST_F(GgufSettings, EverythingUnsupportedIsNamedAtOnce) {
 }
 
 TEST_F(GgufSettings, UnknownArchitecturesAreNamedWithTheTypesOfTheirTensors) {
-    test::GgufBuilder b = builder("mamba");
+    test::GgufBuilder b = builder("hyena");
     b.tensor("output_norm.weight", {4}, 24, 96).data(std::string(100, '\0'));
     EXPECT_THAT(inspect(b).checkpoint.findings.unsupported,
-                ElementsAre(AllOf(HasSubstr("architecture mamba: known are "), HasSubstr("llama, "),
+                ElementsAre(AllOf(HasSubstr("architecture hyena: known are "), HasSubstr("llama, "),
                                   HasSubstr("qwen3moe")),
                             HasSubstr("1 tensors of type I8: expected F32, F16, BF16, Q8_0")));
 }

@@ -50,6 +50,13 @@ std::vector<double> InterpretedSession::step(const std::vector<int64_t>& tokens)
         {"tokens", row(tokens)}, {"position", row(position)}, {"slot", row(slot)},       {"rows", row(rows)},
         {"first", row({0})},     {"length", row({count})},    {"start", row({cached_})}, {"page", page}};
     if (graph_.find("split")) call.inputs["split"] = row({split_});
+    if (model_.facts.features) {
+        const int64_t width = model_.facts.features->taps * model_.facts.features->width;
+        features_.shape = {count, width};
+        features_.values.resize(static_cast<size_t>(count * width), 0);
+        call.inputs["features"] = std::move(features_);
+        features_ = {};
+    }
     if (graph_.find("seat")) call.inputs["seat"] = row({kSeats - 1});
     call.constant = [&](const Value& constant, int64_t repetition) {
         return import::constant_data(*model_.weights, constant, repetition);
@@ -64,6 +71,17 @@ std::vector<double> InterpretedSession::step(const std::vector<int64_t>& tokens)
 void InterpretedSession::read_source(const std::vector<int64_t>& tokens) {
     split_ = std::ssize(tokens);
     (void)step(tokens);
+}
+
+void InterpretedSession::read_features(const std::vector<double>& rows) {
+    const import::SourceFeatures& form = *model_.facts.features;
+    const int64_t available = std::ssize(rows) / form.width;
+    for (int64_t token = 0; token < form.count; ++token)
+        for (int64_t row = form.every * token + form.first, tap = 0; tap < form.taps; ++row, ++tap)
+            for (int64_t i = 0; i < form.width; ++i)
+                features_.values.push_back(
+                    row < 0 || row >= available ? 0 : rows[static_cast<size_t>(row * form.width + i)]);
+    read_source(std::vector<int64_t>(static_cast<size_t>(form.count), 0));
 }
 
 double distance_from_loops(const import::ImportedModel& model, const RandomDecoder& decoder) {

@@ -20,6 +20,8 @@ public:
     std::vector<double> step(const std::vector<int64_t>& tokens);
     /// The source of the text that the next steps have. @pre the first step
     void read_source(const std::vector<int64_t>& tokens);
+    /// The same of numbers in the place of tokens: rows one after the other.
+    void read_features(const std::vector<double>& rows);
 
 private:
     int64_t page_of(int64_t index) const { return (index * 5 + 2) % pages_; }
@@ -30,6 +32,7 @@ private:
     int64_t cached_ = 0;
     int64_t split_ = 0;  ///< tokens of the source
     GraphStates states_;
+    TensorData features_;  ///< of the step, where the model has them
 };
 
 /// The distance of an imported model from plain loops, over two chunks, of which the second reads the cache

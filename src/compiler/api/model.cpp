@@ -7,6 +7,7 @@
 #include "run/llm/generate.h"
 #include "run/llm/language_model.h"
 #include "run/llm/pool_hidden.h"
+#include "run/llm/source_features.h"
 #include "support/error.h"
 
 namespace tessera {
@@ -112,6 +113,21 @@ void Model::logits(std::span<const TokenId> ids, const std::function<void(std::s
     session.add({&addition, 1}, [&](size_t, int32_t, std::span<const float> row) { on_row(row); });
 }
 
+namespace {
+
+/// Adds a source with its features, if it has some, and then a text that is made of it.
+void logits_of_source(llm::Session& session, std::span<const TokenId> source, std::span<const float> features,
+                      std::span<const TokenId> ids,
+                      const std::function<void(std::span<const float>)>& on_row) {
+    const OpenSequence sequence(session);
+    const llm::Addition of_source{sequence.id(), source, {}, true, features};
+    session.add({&of_source, 1}, [](size_t, int32_t, std::span<const float>) {});
+    const llm::Addition addition{sequence.id(), ids, llm::every_row(ids)};
+    session.add({&addition, 1}, [&](size_t, int32_t, std::span<const float> row) { on_row(row); });
+}
+
+}  // namespace
+
 void Model::logits(std::span<const TokenId> source, std::span<const TokenId> ids,
                    const std::function<void(std::span<const float>)>& on_row) {
     contents_->refuse_empty(source);
@@ -121,11 +137,21 @@ void Model::logits(std::span<const TokenId> source, std::span<const TokenId> ids
     if (!session.has_source())
         throw Error(contents_->artefact().where(), "", "makes no text of another", "give its text alone",
                     ErrorKind::kUsage);
-    const OpenSequence sequence(session);
-    const llm::Addition of_source{sequence.id(), source, {}, true};
-    session.add({&of_source, 1}, [](size_t, int32_t, std::span<const float>) {});
-    const llm::Addition addition{sequence.id(), ids, llm::every_row(ids)};
-    session.add({&addition, 1}, [&](size_t, int32_t, std::span<const float> row) { on_row(row); });
+    logits_of_source(session, source, {}, ids, on_row);
+}
+
+void Model::logits_of_features(std::span<const float> rows, std::span<const TokenId> ids,
+                               const std::function<void(std::span<const float>)>& on_row) {
+    contents_->refuse_empty(ids);
+    contents_->kept.close();
+    llm::Session& session = contents_->language.session();
+    const auto& form = session.manifest().text->features;
+    if (!form)
+        throw Error(contents_->artefact().where(), "", "reads tokens, and no rows of numbers", "give ids",
+                    ErrorKind::kUsage);
+    const std::vector<float> features = llm::source_features(*form, rows, contents_->artefact().where());
+    const std::vector<TokenId> source(static_cast<size_t>(form->count), 0);
+    logits_of_source(session, source, features, ids, on_row);
 }
 
 void Model::hidden(std::span<const TokenId> ids, const std::function<void(std::span<const float>)>& on_row) {

@@ -78,7 +78,10 @@ struct RopeText {
     TermPtr original_context;    ///< by default; null: the positions of the model
     TermPtr base;                ///< counts whatever a file says, perhaps by layer; null: that of the file
     TermPtr first;               ///< the position whose angle the first token has; null: 0
-    bool is_fixed = false;       ///< no file says anything of these tables
+    /// In GGUF files the tables are multiplied by it, whatever a scaling says; null or without a value: as it
+    /// says.
+    TermPtr gguf_level;
+    bool is_fixed = false;  ///< no file says anything of these tables
     std::string where;
 };
 
@@ -103,7 +106,7 @@ struct FusedText {
         TermPtr rows;  ///< of each repetition; null: all of the tensor's
     };
     bool is_bare = false;
-    bool is_transposed = false;  ///< in folders
+    bool is_transposed = false;  ///< in folders, or in GGUF files if these alone have it
     std::vector<std::string> hf, gguf;
     TermPtr repeat;  ///< so often the parts' rows follow one another; null: once
     std::vector<Part> parts;
@@ -120,6 +123,17 @@ struct Assignment {
     std::vector<TermPtr> extents;  ///< of the indices; null where what is read by an index alone says it
     TermPtr value;
     TermPtr when;  ///< null: always
+    std::string where;
+};
+
+/// Numbers that stand in the place of a source's tokens (docs/architectures.md): token p has the rows from
+/// every * p + first on.
+struct FeaturesText {
+    TermPtr width;  ///< of a row
+    TermPtr taps;   ///< rows of a token
+    TermPtr every;
+    TermPtr first;
+    TermPtr count;  ///< tokens of every source
     std::string where;
 };
 
@@ -141,6 +155,7 @@ struct Architecture {
     std::vector<Verdict> verdicts;
     std::vector<std::string> ignored_hf, ignored_gguf;
     std::vector<RopeText> ropes;
+    std::optional<FeaturesText> features;
     std::vector<std::string> hf_layers,
         gguf_layers;      ///< "model.layers.{}."; several where stacks have their own
     TermPtr layer_place;  ///< which of them a layer has; null: the first

@@ -6,6 +6,7 @@
 #include "import/architecture/evaluate.h"
 #include "import/architecture/functions.h"
 #include "import/architecture/parse_architecture.h"
+#include "import/architecture/part.h"
 #include "import/model_spec.h"
 #include "support/error.h"
 #include "support/near_names.h"
@@ -35,6 +36,8 @@ public:
     }
 
     void add(const std::string& name) { names_.insert(name); }
+    /// A setting may be what the file stores.
+    void allow_stored() { may_be_stored_ = true; }
 
     void operator()(const TermPtr& term, const std::string& where, bool has_values = false) const {
         walk(term, [&](const Term& each) {
@@ -55,6 +58,8 @@ public:
 private:
     void check_call(const Term& call, const std::string& where, bool has_values) const {
         const size_t count = call.arguments.size();
+        if (call.name == "stored" && !may_be_stored_)
+            throw Error(where, call.name, "can be asked for in the value of a setting alone");
         const ValueFunction* function = has_values ? find_value_function(call.name) : nullptr;
         const Setting* setting = architecture_.setting(call.name);
         const bool is_activation = has_values && (find_activation(call.name).has_value() ||
@@ -86,6 +91,7 @@ private:
 
     const Architecture& architecture_;
     Names names_;
+    bool may_be_stored_ = false;
 };
 
 class Checker {
@@ -100,8 +106,8 @@ public:
         const TermCheck terms(architecture_, common);
         check_settings(terms);
         check_rest(terms);
-        check_section(architecture_.model, common, {"token", "position"});
-        check_section(architecture_.layer, common, {"x", "position"});
+        check_section(architecture_.model, common, {"token", "position", kDistance});
+        check_section(architecture_.layer, common, {"x", "position", kDistance});
         if (!architecture_.classes.empty() || !architecture_.gguf_name.empty()) check_complete();
     }
 
@@ -111,7 +117,8 @@ private:
         terms(format.null, where);
     }
 
-    void check_settings(const TermCheck& terms) const {
+    void check_settings(TermCheck terms) const {
+        terms.allow_stored();
         for (const Setting& each : architecture_.settings) {
             check_format(terms, each.hf, each.where);
             check_format(terms, each.gguf, each.where);
@@ -142,11 +149,16 @@ private:
             terms(each.original_context, each.where);
             terms(each.base, each.where);
             terms(each.first, each.where);
+            terms(each.gguf_level, each.where);
             if (each.is_fixed && !each.base)
                 throw Error(each.where, each.name, "has no base, which no file says", "write base VALUE");
             check_format(terms, each.hf, each.where);
             check_format(terms, each.gguf, each.where);
         }
+        if (const auto& features = architecture_.features)
+            for (const TermPtr& term :
+                 {features->width, features->taps, features->every, features->first, features->count})
+                terms(term, features->where);
         for (const TermPtr& term :
              {architecture_.layer_count, architecture_.layer_number, architecture_.layer_place})
             terms(term, architecture_.name + ".arch");
@@ -176,6 +188,7 @@ private:
                                 fmt::format("is the name of the bias that {} may have", other.name),
                                 "call it otherwise");
         for (const char* name : given) terms.add(name);
+        if (architecture_.features && &section == &architecture_.model) terms.add(kFeatures);
         for (const TensorText& each : section.tensors) terms.add(each.name);
         for (const RopeText& each : architecture_.ropes) terms.add(each.name);
         for (const Assignment& each : section.assignments)

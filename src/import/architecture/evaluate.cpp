@@ -115,6 +115,7 @@ private:
             Scalar first = (*this)(term.arguments[0]);
             return first.is_null() ? (*this)(term.arguments[1]) : first;
         }
+        if (f == "stored") return {scope_(text_of((*this)(term.arguments[0]), where_)).has_value()};
         if (f == "not") return {!truth_of((*this)(term.arguments[0]), where_)};
         if (term.arguments.size() == 1) return unary(term);
         return binary(f, (*this)(term.arguments[0]), (*this)(term.arguments[1]));
@@ -227,7 +228,7 @@ int scalar_arity(const std::string& function) {
         {"abs", 1},    {"round", 1}, {"floor", 1},  {"exp", 1},     {"log", 1},     {"sqrt", 1},
         {"rsqrt", 1},  {"tanh", 1},  {"erf", 1},    {"probit", 1},  {"sigmoid", 1}, {"<", 2},
         {"<=", 2},     {">", 2},     {">=", 2},     {"==", 2},      {"!=", 2},      {"in", 2},
-        {"select", 3}, {"given", 2}, {"length", 1}, {"is_list", 1}, {"bf16", 1}};
+        {"select", 3}, {"given", 2}, {"length", 1}, {"is_list", 1}, {"bf16", 1},    {"stored", 1}};
     const auto found = kArities.find(function);
     return found == kArities.end() ? 0 : found->second;
 }

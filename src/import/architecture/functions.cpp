@@ -20,10 +20,11 @@ constexpr ValueFunction kFunctions[] = {
     {"sine", 1, 1, ""},
     {"cosine", 1, 1, ""},
     {"rotate", 2, 2, "back pairs"},
+    {"spread", 2, 2, ""},
     {"cache", 1, 1, ""},
     {"attend", 3, 3,
-     "ahead cap chosen chunk distances index_keys index_queries index_weights part scale window slopes "
-     "sinks"},
+     "ahead cap chosen chunk distances index_keys index_queries index_weights key_distances part "
+     "query_distances scale window slopes sinks"},
     {"alibi", 1, 2, ""},
     {"buckets", 2, 2, "both"},
     {"conv", 2, 2, ""},

@@ -8,6 +8,9 @@
 
 namespace tessera::import {
 
+/// In `spread`: how far a key stands behind its query; negative before it.
+inline constexpr const char* kDistance = "distance";
+
 /// A function of values that a step computes. Those of scalars (evaluate.h) apply to the elements of such
 /// values.
 struct ValueFunction {

@@ -63,6 +63,8 @@ private:
             ignored(tokens);
         else if (word == "rope")
             rope(tokens);
+        else if (word == "features")
+            result_.features = parse_features(tokens);
         else if (word == "layers")
             parse_layer_names(tokens, result_);
         else if (word == "model" || word == "layer")

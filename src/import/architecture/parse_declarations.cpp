@@ -124,6 +124,22 @@ Verdict parse_verdict(TokenStream& tokens) {
     return verdict;
 }
 
+FeaturesText parse_features(TokenStream& tokens) {
+    tokens.next();
+    FeaturesText features;
+    features.where = tokens.where();
+    const auto read = [&](const char* word, const char* what) {
+        tokens.expect(word, what);
+        return parse_term(tokens);
+    };
+    features.width = read("width", "behind `features`: the width of a row");
+    features.taps = read("taps", "behind the width: the rows of a token");
+    features.every = read("every", "behind the taps: the rows from a token to the next one");
+    features.first = read("from", "behind them: the first row of the first token");
+    features.count = read("count", "behind the first row: the tokens of a source");
+    return features;
+}
+
 RopeText parse_rope(TokenStream& tokens) {
     tokens.next();
     RopeText rope;
@@ -150,6 +166,8 @@ RopeText parse_rope(TokenStream& tokens) {
             rope.base = parse_term(tokens);
         else if (tokens.accept("first"))
             rope.first = parse_term(tokens);
+        else if (tokens.accept("level"))
+            rope.gguf_level = parse_term(tokens);
         else if (tokens.accept("rotated"))
             rope.rotated = parse_term(tokens);
         else if (tokens.accept("original"))
@@ -161,7 +179,7 @@ RopeText parse_rope(TokenStream& tokens) {
         else
             tokens.fail_expecting(
                 "hf, gguf, kind, longrope, proportional, alpha, base, fixed, first, original, partial, "
-                "rotated or dimension_count");
+                "rotated, level or dimension_count");
     }
     return rope;
 }

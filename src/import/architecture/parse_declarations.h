@@ -10,6 +10,8 @@ namespace tessera::import {
 Setting parse_setting(TokenStream& tokens, Setting older, bool is_new);
 /// `refuse NAME when CONDITION "why"`, and `warn` and `expect`.
 Verdict parse_verdict(TokenStream& tokens);
+/// `features width W taps N every S from F count M`.
+FeaturesText parse_features(TokenStream& tokens);
 RopeText parse_rope(TokenStream& tokens);
 void parse_layer_names(TokenStream& tokens, Architecture& architecture);
 /// An item of `weight` or `tensor`.

@@ -146,8 +146,8 @@ private:
     }
 
     bool is_value(const std::string& name, const Assignment& own) const {
-        static const std::set<std::string> kWords = {"null", "true",  "false",   "stored",
-                                                     "inf",  "token", "position"};
+        static const std::set<std::string> kWords = {"null", "true",  "false",    "stored",
+                                                     "inf",  "token", "position", kDistance};
         if (kWords.contains(name)) return false;
         const std::vector<std::string> ropes = rope_names(section_.config());
         if (std::ranges::find(ropes, name) != ropes.end()) return false;
@@ -284,7 +284,7 @@ private:
     TermPtr flat_call(const Term& call, const Assignment& own) {
         Term result = call;
         for (size_t i = 0; i < result.arguments.size(); ++i) {
-            const bool is_place = call.name == "lookup" && i == 1;
+            const bool is_place = (call.name == "lookup" || call.name == "spread") && i == 1;
             if (result.arguments[i]->kind == Term::Kind::kCall && !is_place)
                 result.arguments[i] = as_step(result.arguments[i], own);
         }
@@ -305,6 +305,22 @@ std::vector<int64_t> PartTensor::stacked_shape() const {
     return {shape[0] * shape[1], shape[2]};
 }
 
+std::optional<SourceFeatures> features_of(const ModelConfig& config) {
+    const std::optional<FeaturesText>& text = config.architecture->features;
+    if (!text) return std::nullopt;
+    const auto integer = [&](const TermPtr& term, const char* what, int64_t low, int64_t high) {
+        const int64_t value = integer_of(evaluate(term, config.scope(), text->where), text->where);
+        if (value < low || value > high)
+            throw Error(text->where, what, fmt::format("is {}, expected {} to {}", value, low, high));
+        return value;
+    };
+    return SourceFeatures{.width = integer(text->width, "width", 1, limits::kHeadWidth),
+                          .taps = integer(text->taps, "taps", 1, 64),
+                          .every = integer(text->every, "every", 1, 64),
+                          .first = integer(text->first, "from", -64, 64),
+                          .count = integer(text->count, "count", 1, limits::kPositions)};
+}
+
 ModelParts parts_of(const ModelConfig& config) {
     const Architecture& architecture = *config.architecture;
     const ActiveSection model(config, architecture.model, std::nullopt);
@@ -318,7 +334,10 @@ ModelParts parts_of(const ModelConfig& config) {
     if (layers->value->arguments[0]->kind != Term::Kind::kName)
         throw Error(layers->where, "layers", "reads an expression, expected the name of a value");
     ModelParts parts{.embedded = layers->value->arguments[0]->name, .result = layers->names.front()};
-    parts.embed = PartMaker(model, {}).make(parts.embedded);
+    parts.features = features_of(config);
+    parts.embed =
+        PartMaker(model, parts.features ? std::set<std::string>{kFeatures} : std::set<std::string>{})
+            .make(parts.embedded);
     parts.is_encoder = model.find(kVectors) != nullptr;
     parts.head = PartMaker(model, {parts.result}).make(parts.is_encoder ? kVectors : kLogits);
     for (int64_t layer = 0; layer < config.layers; ++layer) {
@@ -327,6 +346,9 @@ ModelParts parts_of(const ModelConfig& config) {
         for (const PartStep& step : parts.layers.back().steps)
             parts.has_source = parts.has_source || (step.is_call("attend") && step.term->option("part"));
     }
+    if (parts.features && !parts.has_source)
+        throw Error(architecture.features->where, kFeatures, "stand for a source, to which no layer attends",
+                    "write part: \"source\"");
     return parts;
 }
 

@@ -51,6 +51,16 @@ struct Part {
     std::map<std::string, PartTensor> tensors;
 };
 
+/// Rows of numbers in the place of a source's tokens. Token p has `taps` of them from the row at every * p +
+/// first; those that are not there are zeros.
+struct SourceFeatures {
+    int64_t width = 0;
+    int64_t taps = 1;
+    int64_t every = 1;
+    int64_t first = 0;
+    int64_t count = 0;  ///< tokens of every source
+};
+
 /// The parts of a model.
 struct ModelParts {
     Part embed, head;
@@ -58,13 +68,16 @@ struct ModelParts {
     std::string embedded;  ///< the value that the first layer reads
     bool is_encoder = false;
     bool has_source = false;  ///< a layer attends to a part of a sequence
-    std::string result;       ///< the name of the last layer's value in `head`
+    std::optional<SourceFeatures> features;
+    std::string result;  ///< the name of the last layer's value in `head`
 };
 
 /// The input of a layer, and the name of its result.
 inline constexpr const char* kLayerInput = "x";
 inline constexpr const char* kLayerResult = "give";
 inline constexpr const char* kLogits = "logits";
+/// The rows of a token of the source, side by side.
+inline constexpr const char* kFeatures = "features";
 /// In place of the logits of an encoder, whose tokens see all of their text.
 inline constexpr const char* kVectors = "vectors";
 

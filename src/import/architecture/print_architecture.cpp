@@ -97,7 +97,7 @@ std::string print_rope(const RopeText& rope) {
         (rope.has_longrope ? std::string(" longrope") : std::string()) +
             (rope.has_proportional ? " proportional" : "") + (rope.has_alpha ? " alpha" : "") +
             (rope.is_fixed ? " fixed" : "") + behind("base", rope.base) + behind("first", rope.first) +
-            behind("rotated", rope.rotated),
+            behind("level", rope.gguf_level) + behind("rotated", rope.rotated),
         behind("original", rope.original_context), part, rope.has_gguf_part ? " dimension_count" : "");
 }
 
@@ -123,6 +123,10 @@ std::string print(const Architecture& architecture) {
     if (!architecture.ignored_gguf.empty())
         text += fmt::format("ignore gguf {}\n", quoted(architecture.ignored_gguf, ", "));
     for (const RopeText& rope : architecture.ropes) text += print_rope(rope);
+    if (const auto& features = architecture.features)
+        text += fmt::format("features width {} taps {} every {} from {} count {}\n", print(features->width),
+                            print(features->taps), print(features->every), print(features->first),
+                            print(features->count));
     if (architecture.layer_count)
         text +=
             fmt::format("layers{}{}{} count {}{}\n", names_text("hf", architecture.hf_layers),

@@ -34,6 +34,7 @@ private:
     Scope scope(std::optional<int64_t> layer = std::nullopt) {
         return [this, layer](const std::string& name) -> std::optional<Scalar> {
             if (name == "embedding_rows") return Scalar{file_.embedding_rows()};
+            if (file_.has_tensor(name)) return Scalar{true};
             if (const Setting* setting = config_.architecture->setting(name)) need(*setting);
             for (const Let& let : config_.architecture->lets)
                 if (let.name == name) need_all(let.value);
@@ -179,7 +180,9 @@ private:
         if (setting.is_alike && file_.is_list(field)) return alike(setting, field);
         Scalar value = read_typed(setting, field);
         if (setting.type == SettingType::kActivation) return activation(setting, field, std::move(value));
-        if (!setting.choices.empty()) refuse_other_choices(setting, field, {value});
+        const auto* list = std::get_if<std::vector<Scalar>>(&value.data);
+        if (!setting.choices.empty())
+            refuse_other_choices(setting, field, list ? *list : std::vector<Scalar>{value});
         return value;
     }
 

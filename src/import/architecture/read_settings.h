@@ -31,6 +31,8 @@ public:
     virtual bool is_gguf() const = 0;
     /// Rows of the embedding in a GGUF file; 0 in a folder, which states the vocabulary.
     virtual int64_t embedding_rows() const = 0;
+    /// False if the file does not say what is stored.
+    virtual bool has_tensor(const std::string& name) const = 0;
 };
 
 /// Reads all settings that a text names, and says its verdicts about them: `architecture` of the

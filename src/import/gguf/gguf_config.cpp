@@ -148,6 +148,10 @@ void read_gguf_ropes(GgufReader& reader, ModelConfig& config) {
         else
             rope.config.base = base;
         is_first = false;
+        if (const Scalar level =
+                text.gguf_level ? evaluate(text.gguf_level, config.scope(), text.where) : Scalar{Null{}};
+            !level.is_null())
+            rope.config.amplitude = number_of(level, text.where);
         read_rotated(reader, text, config.layers, rope);
         config.ropes[text.name] = rope;
     }
@@ -167,8 +171,8 @@ void check_gguf_ropes(GgufReader& reader, const ModelConfig& config) {
 /// The metadata behind "ARCH.".
 class GgufSettingsFile final : public SettingsFile {
 public:
-    GgufSettingsFile(GgufReader& reader, int64_t embedding_rows)
-        : reader_(reader), embedding_rows_(embedding_rows) {}
+    GgufSettingsFile(GgufReader& reader, const GgufParts& parts, int64_t embedding_rows)
+        : reader_(reader), parts_(parts), embedding_rows_(embedding_rows) {}
 
     const FormatNames& names_of(const Setting& setting) const override { return setting.gguf; }
     bool is_stated(const std::string& field) override { return reader_.has(field); }
@@ -176,8 +180,7 @@ public:
     bool is_list(const std::string& field) override { return reader_.settings.is_list(reader_.key(field)); }
 
     Scalar read(const std::string& field, const Setting& setting, int64_t low, int64_t high) override {
-        const bool may_be_list = setting.is_list || setting.is_alike || setting.is_per_layer;
-        if (!may_be_list || !is_list(field)) return {reader_.integer(field, low, high)};
+        if (!may_be_list(setting) || !is_list(field)) return {reader_.integer(field, low, high)};
         std::vector<Scalar> all;
         for (const int64_t each : reader_.settings.integers(reader_.key(field))) {
             if (each < low || each > high)
@@ -190,8 +193,16 @@ public:
         }
         return {std::move(all)};
     }
-    Scalar read(const std::string& field, const Setting&, double low, double high) override {
-        return {reader_.real(field, low, high)};
+    Scalar read(const std::string& field, const Setting& setting, double low, double high) override {
+        if (!may_be_list(setting) || !is_list(field)) return {reader_.real(field, low, high)};
+        std::vector<Scalar> all;
+        for (const double each : reader_.settings.reals(reader_.key(field))) {
+            if (!(each >= low && each <= high))
+                throw Error(path(), reader_.key(field),
+                            fmt::format("is {}, expected a number from {} to {}", each, low, high));
+            append(all, each);
+        }
+        return {std::move(all)};
     }
     Scalar read(const std::string& field, const Setting& setting) override {
         if (setting.type == SettingType::kBool) return {reader_.settings.boolean(reader_.key(field), false)};
@@ -211,9 +222,15 @@ public:
     std::string place_of(const std::string& field) const override { return reader_.key(field); }
     bool is_gguf() const override { return true; }
     int64_t embedding_rows() const override { return embedding_rows_; }
+    bool has_tensor(const std::string& name) const override { return parts_.find_tensor(name) != nullptr; }
 
 private:
+    static bool may_be_list(const Setting& setting) {
+        return setting.is_list || setting.is_alike || setting.is_per_layer;
+    }
+
     GgufReader& reader_;
+    const GgufParts& parts_;
     int64_t embedding_rows_;
 };
 
@@ -265,7 +282,7 @@ std::optional<ModelConfig> read_gguf_config(const GgufFile& file, const GgufPart
         throw Error(file.path(), kEmbedding, "is missing or no matrix, expected the embedding");
 
     ModelConfig config{.architecture = architecture};
-    GgufSettingsFile settings_file(reader, embedding->dimensions[1]);
+    GgufSettingsFile settings_file(reader, parts, embedding->dimensions[1]);
     read_settings(settings_file, config);
     read_gguf_ropes(reader, config);
     read_token_ids(settings, config, findings);

@@ -97,6 +97,12 @@ std::vector<int64_t> GgufSettings::integers(const std::string& key) {
     return file_.metadata().get_integers(key);
 }
 
+std::vector<double> GgufSettings::reals(const std::string& key) {
+    (void)find(key);
+    const auto numbers = file_.metadata().get_array<float>(key);
+    return numbers ? std::vector<double>(numbers->begin(), numbers->end()) : std::vector<double>();
+}
+
 bool GgufSettings::is_list(const std::string& key) {
     return holds_list(find(key));
 }
@@ -141,6 +147,7 @@ std::vector<UnreadSetting> GgufSettings::unread() const {
 }
 
 std::string GgufReader::key(std::string_view suffix) const {
+    if (suffix.starts_with('/')) return std::string(suffix.substr(1));
     return fmt::format("{}.{}", architecture, suffix);
 }
 

@@ -29,6 +29,8 @@ public:
     std::optional<std::string> text(const std::string& key);
     /// One integer or a list of them, or of truth values; none if absent.
     std::vector<int64_t> integers(const std::string& key);
+    /// A list of numbers of 32 bits; none if absent or of another kind.
+    std::vector<double> reals(const std::string& key);
     bool is_list(const std::string& key);
     /// The value, on one short line.
     std::string shown(const std::string& key);
@@ -61,6 +63,7 @@ struct GgufReader {
     GgufSettings& settings;
     std::string architecture;
 
+    /// The whole key: "ARCH.SUFFIX", or what stands behind the stroke of "/KEY".
     std::string key(std::string_view suffix) const;
     /// As those of the settings, for "ARCH.SUFFIX".
     int64_t integer(std::string_view suffix, int64_t low, int64_t high,

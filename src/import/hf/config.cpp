@@ -99,6 +99,7 @@ public:
     std::string place_of(const std::string& field) const override { return field; }
     bool is_gguf() const override { return false; }
     int64_t embedding_rows() const override { return 0; }
+    bool has_tensor(const std::string&) const override { return false; }
 
 private:
     struct Place {

@@ -2,11 +2,29 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "import/hf/python_numbers.h"
 #include "support/error.h"
 
 namespace tessera::import {
+namespace {
+
+/// The words of a list that is written as one text: "c2p|p2c".
+std::vector<std::string> words_of(std::string_view text) {
+    std::vector<std::string> words;
+    while (!text.empty()) {
+        const size_t end = std::min(text.find('|'), text.size());
+        std::string_view word = text.substr(0, end);
+        while (word.starts_with(' ')) word.remove_prefix(1);
+        while (word.ends_with(' ')) word.remove_suffix(1);
+        if (!word.empty()) words.emplace_back(word);
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return words;
+}
+
+}  // namespace
 
 JsonCursor HfSettings::required(const std::string& field, const std::string& expected) const {
     const auto found = find(field);
@@ -45,6 +63,7 @@ std::optional<std::string> HfSettings::text(const std::string& field) {
 std::vector<std::string> HfSettings::texts(const std::string& field) {
     const auto found = find(field);
     std::vector<std::string> all;
+    if (found && found->is_string()) return words_of(found->string());
     if (found)
         for (const JsonCursor& each : found->items()) all.push_back(each.string());
     return all;

@@ -37,6 +37,7 @@ public:
     double real(const std::string& field, RealBounds bounds, std::optional<double> absent = std::nullopt);
     bool boolean(const std::string& field, bool absent);
     std::optional<std::string> text(const std::string& field);
+    /// A list, or a text whose words are between strokes; none if absent.
     std::vector<std::string> texts(const std::string& field);
     /// One integer or a list of them; none if absent.
     std::vector<int64_t> integers(const std::string& field, IntegerBounds bounds);

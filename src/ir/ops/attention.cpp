@@ -23,6 +23,8 @@ constexpr const char* kSource = "source";
 constexpr const char* kTarget = "target";
 constexpr const char* kSinks = "sinks";
 constexpr const char* kDistances = "distances";
+constexpr const char* kQueryDistances = "query_distances";
+constexpr const char* kKeyDistances = "key_distances";
 constexpr const char* kChosen = "chosen";
 
 /// The type that the attribute states; f32 without it.
@@ -52,6 +54,8 @@ AttentionForm form_of(const Node& node) {
     form.has_slopes = attributes.contains(kSlopes);
     form.has_sinks = attributes.contains(kSinks);
     form.has_distances = attributes.contains(kDistances);
+    form.has_query_distances = attributes.contains(kQueryDistances);
+    form.has_key_distances = attributes.contains(kKeyDistances);
     if (attributes.contains(kChosen)) form.chosen = integer_attribute(node, kChosen);
     if (form.chosen < 0) throw Error(std::string(kAttention), node.name, "chooses fewer than no keys");
     if (!(form.cap >= 0)) throw Error(std::string(kAttention), node.name, "the cap is negative");
@@ -68,7 +72,8 @@ AttentionForm form_of(const Node& node) {
 
 /// True if scores, or the sums with the values, depend on a token's own place.
 bool reads_start(const AttentionForm& form, bool are_scores) {
-    return form.part != AttentionPart::kSource || (are_scores && (form.has_slopes || form.has_distances));
+    const bool has_distances = form.has_distances || form.has_query_distances || form.has_key_distances;
+    return form.part != AttentionPart::kSource || (are_scores && (form.has_slopes || has_distances));
 }
 
 /// The scores as an expression of the sums of products.
@@ -77,8 +82,10 @@ std::string score_of(const AttentionForm& form) {
         std::string(form.has_slopes ? " + slopes * (s - start[b] - i)" : "") +
         (form.has_distances ? " + distances" : "") +
         (form.chosen != 0 ? fmt::format(" + select(ranks < {}, 0, -inf)", form.chosen) : "");
-    if (form.cap == 0) return fmt::format("sum(G * K) * {}{}", form.scale, distance);
-    return fmt::format("tanh(sum(G * K) * {} / {}) * {}{}", form.scale, form.cap, form.cap, distance);
+    const std::string products = std::string("sum(G * K") + (form.has_query_distances ? " + G * DQ" : "") +
+                                 (form.has_key_distances ? " + K * DK" : "") + ")";
+    if (form.cap == 0) return fmt::format("{} * {}{}", products, form.scale, distance);
+    return fmt::format("tanh({} * {} / {}) * {}{}", products, form.scale, form.cap, form.cap, distance);
 }
 
 /// `pattern` with {rows}, {sequences}, ... replaced by the extents.
@@ -93,6 +100,14 @@ DefinitionPtr define_with(Symbols symbols, const AttentionShape& shape, fmt::str
         return fmt::format("of [{}, {}, {}, {}]", text(shape.pages), kPageSlots, shape.cache_heads, width);
     };
     const bool is_read = form.has_scales;
+    // What a table has for the distance of key s from token i, and for the head.
+    const std::string row = fmt::format("s - start[b] - i + {}, g * {} + r", (shape.distances - 1) / 2,
+                                        shape.heads / shape.cache_heads);
+    const auto vectors = [&](bool is_there, const char* operand) {
+        if (!is_there) return std::string();
+        return fmt::format("in  {} f32[{}, e] of [{}, {}, {}]\n", operand, row, shape.distances, shape.heads,
+                           shape.width);
+    };
     return define(
         symbols,
         fmt::format(
@@ -119,12 +134,11 @@ DefinitionPtr define_with(Symbols symbols, const AttentionShape& shape, fmt::str
                                                              shape.heads / shape.cache_heads, shape.heads)
                                                : std::string()),
             fmt::arg("ranks", form.chosen != 0 ? "in  ranks f32[b, i, s]\n" : ""),
-            fmt::arg("distances",
-                     form.has_distances
-                         ? fmt::format("in  distances f32[s - start[b] - i + {}, g * {} + r] of [{}, {}]\n",
-                                       (shape.distances - 1) / 2, shape.heads / shape.cache_heads,
-                                       shape.distances, shape.heads)
-                         : std::string())));
+            fmt::arg("distances", form.has_distances ? fmt::format("in  distances f32[{}] of [{}, {}]\n", row,
+                                                                   shape.distances, shape.heads)
+                                                     : std::string()),
+            fmt::arg("vectors",
+                     vectors(form.has_query_distances, "DQ") + vectors(form.has_key_distances, "DK"))));
 }
 
 }  // namespace
@@ -146,6 +160,8 @@ Composite attention(const AttentionForm& form, const AttentionSymbols& symbols) 
     if (form.has_slopes) composite.attributes[kSlopes] = int64_t{1};
     if (form.has_sinks) composite.attributes[kSinks] = int64_t{1};
     if (form.has_distances) composite.attributes[kDistances] = int64_t{1};
+    if (form.has_query_distances) composite.attributes[kQueryDistances] = int64_t{1};
+    if (form.has_key_distances) composite.attributes[kKeyDistances] = int64_t{1};
     if (form.chosen != 0) composite.attributes[kChosen] = form.chosen;
     return composite;
 }
@@ -203,7 +219,7 @@ DefinitionPtr scores_batch(Symbols symbols, const AttentionShape& shape, Element
 index length i32[b]{start_of_scores}{split}{and_page}
 in  G {rounded}[b, g, r, i, e]
 in  K {type}[{place}, e]{of_keys}
-{slopes}{distances}{ranks}out scores f32[b, g, r, i, s] = {score}
+{slopes}{distances}{vectors}{ranks}out scores f32[b, g, r, i, s] = {score}
 where {where}
 )",
         cache, form);
@@ -303,10 +319,14 @@ void decompose_attention(BlockBuilder& block, const Node& node) {
         (void)operand_type(graph, node, last, 1);
         scored.push_back(node.operands[last++]);
     }
-    if (form.has_distances) {
-        const size_t operand = last + (form.has_sinks ? 1 : 0);
-        shape.distances = constant(operand_type(graph, node, operand, 2).shape[0], "number of distances");
-        scored.push_back(node.operands[operand]);
+    size_t table_of_distances = last + (form.has_sinks ? 1 : 0);
+    for (const auto& [is_there, axes] :
+         {std::pair{form.has_distances, 2}, std::pair{form.has_query_distances, 3},
+          std::pair{form.has_key_distances, 3}}) {
+        if (!is_there) continue;
+        const Dim rows = operand_type(graph, node, table_of_distances, axes).shape[0];
+        shape.distances = constant(rows, "number of distances");
+        scored.push_back(node.operands[table_of_distances++]);
     }
     if (form.chosen != 0) {
         const size_t operand = node.operands.size() - 3;

@@ -49,6 +49,10 @@ struct AttentionForm {
     /// A score gains a number of its head by the distance: row s - its own token's place + positions - 1 of
     /// f32[2 positions - 1, heads]. Source: Raffel et al. (T5), 2020, section 2.1.
     bool has_distances = false;
+    /// Scores gain, before their scale, the product of the query, or of the key, with a vector of its head by
+    /// the distance: the same rows of f32[2 positions - 1, heads, width]. Source: He et al. (DeBERTa), 2021,
+    /// section 3.1.
+    bool has_query_distances = false, has_key_distances = false;
     /// Only so many keys count, those with the highest scores of an index of its own: the sum over its heads,
     /// each with a weight of the token, of max(q k, 0); of equal ones the first. 0: all. Source:
     /// DeepSeek-V3.2, 2025, section 2.1.
@@ -62,10 +66,10 @@ struct AttentionForm {
 /// cache [pages, 16, cache heads, width], where the heads of V may have a width of their own, first, length,
 /// start i32[sequences], page i32[sequences, pages of the longest context]; and with scales those of K and V,
 /// f16[pages, 16, cache heads, width / 32]: then all of `page` names pages, also where a sequence has none;
-/// then slopes and sinks, f32[heads], and distances, if there are any, and with a part
-/// split i32[sequences]; and with an index at the end its queries f32[rows, heads of the index, width of the
-/// index], their weights f32[rows, heads of the index] and keys [pages, 16, 1, width of the index]. Result:
-/// [rows, heads, width of V] of a float type; rows that belong to no sequence are 0.
+/// then slopes and sinks, f32[heads], and distances, those of queries and those of keys, if there are any,
+/// and with a part split i32[sequences]; and with an index at the end its queries f32[rows, heads of the
+/// index, width of the index], their weights f32[rows, heads of the index] and keys [pages, 16, 1, width of
+/// the index]. Result: [rows, heads, width of V] of a float type; rows that belong to no sequence are 0.
 Composite attention(const AttentionForm& form, const AttentionSymbols& symbols = {});
 
 /// The predicate for the cached tokens s that token i of sequence b sees.
@@ -96,8 +100,8 @@ DefinitionPtr gather_sequences(Symbols symbols, const AttentionShape& shape,
 DefinitionPtr read_cache(Symbols symbols, const AttentionShape& shape, int64_t width,
                          const AttentionForm& form);
 /// scale sum over e of G[b, g, r, i, e] K[page[b, s div 16], s mod 16, g, e], below the cap, and with slopes
-/// less by the distance. Operands: length, start, page, G of type `rounded`, K, slopes, distances,
-/// ranks of the index. Result:
+/// less by the distance. Operands: length, start, page, G of type `rounded`, K, slopes, distances, those of
+/// queries and of keys, ranks of the index. Result:
 /// f32[sequences, cache heads, group, segment, cached].
 DefinitionPtr scores_batch(Symbols symbols, const AttentionShape& shape, ElementType cache,
                            const AttentionForm& form);

@@ -203,6 +203,10 @@ void Session::check(std::span<const Addition> batch) const {
         if (is_whole && length(addition.sequence) != 0)
             throw Error(manifest_.model, "", "reads whole texts, which cannot be continued");
         TESSERA_CHECK(!addition.is_source || (has_source() && addition.rows.empty()));
+        if (addition.is_source && manifest_.text->features && addition.features.empty())
+            throw Error(manifest_.model, "", "reads rows of numbers in the place of a source's tokens",
+                        "`tessera logits MODEL --input features=FILE.npy --decoder-ids FILE`",
+                        ErrorKind::kUsage);
         if (has_source() && !addition.is_source && sequences_[index_of(addition.sequence)].split == 0)
             throw Error(manifest_.model, "", "writes a text that is made of another, which is missing",
                         "`tessera logits MODEL --ids FILE --decoder-ids FILE`", ErrorKind::kUsage);
@@ -246,7 +250,8 @@ std::vector<Session::Part> Session::next_step(std::span<const Addition> batch,
                    .split = target.split,
                    .pages = target.pages,
                    .rows = {},
-                   .seat = static_cast<int32_t>(addition.sequence.index)},
+                   .seat = static_cast<int32_t>(addition.sequence.index),
+                   .features = addition.features},
                   {first, last}};
         for (int32_t& row : part.rows) row -= static_cast<int32_t>(done);
         tokens_left -= take;

@@ -37,6 +37,7 @@ struct Addition {
     std::span<const int32_t> tokens;  ///< at least one
     std::vector<int32_t> rows;        ///< ascending positions in `tokens` after which the logits are wanted
     bool is_source = false;           ///< the whole source of the text that follows, which has no logits
+    std::span<const float> features = {};  ///< of a source (source_features.h)
 };
 
 /// The last position of `tokens`, or all of them.

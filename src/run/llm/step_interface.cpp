@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
 #include <string_view>
 
@@ -11,7 +12,7 @@ namespace tessera::llm {
 namespace {
 
 constexpr std::array<std::string_view, StepInterface::kInputs> kInputNames = {
-    "tokens", "position", "slot", "rows", "first", "length", "start", "page", "split", "seat"};
+    "tokens", "position", "slot", "rows", "first", "length", "start", "page", "split", "seat", "features"};
 constexpr std::array<std::string_view, StepInterface::kSymbols> kSymbolNames = {"T", "R", "B", "I",
                                                                                 "S", "P", "N"};
 constexpr std::string_view kAdvice = "this is no step of a language model that a session can run";
@@ -33,6 +34,7 @@ bool may_be_missing(int input, const runtime::Manifest& manifest) {
         return !state.shape.empty() && state.shape.front().symbol == "P";
     });
     const bool is_of_cache = input == StepInterface::kSlot || input == StepInterface::kPage;
+    if (input == StepInterface::kFeatures) return !manifest.text->features;
     return input == StepInterface::kPosition || input == StepInterface::kSeat ||
            (is_of_cache && !has_cache) || (input == StepInterface::kSplit && !manifest.text->has_source);
 }
@@ -44,11 +46,16 @@ void find_inputs(const runtime::Manifest& manifest, StepInterface& step) {
         const runtime::Manifest::Tensor& tensor = manifest.inputs[i];
         const int input = position_in(kInputNames, tensor.name);
         if (input < 0) fail(manifest, tensor.name, "is an unknown input");
-        const size_t rank = input == StepInterface::kPage ? 2 : 1;
-        if (tensor.element != ElementType::kI32 || tensor.shape.size() != rank)
+        const bool is_features = input == StepInterface::kFeatures;
+        const size_t rank = input == StepInterface::kPage || is_features ? 2 : 1;
+        const ElementType element = is_features ? ElementType::kF32 : ElementType::kI32;
+        if (tensor.element != element || tensor.shape.size() != rank)
             fail(manifest, tensor.name,
-                 fmt::format("is {} of {} axes, expected i32 of {}", name(tensor.element),
-                             tensor.shape.size(), rank));
+                 fmt::format("is {} of {} axes, expected {} of {}", name(tensor.element), tensor.shape.size(),
+                             name(element), rank));
+        const auto& form = manifest.text->features;
+        if (is_features && (!form || tensor.shape[1] != Dim(form->width * form->taps)))
+            fail(manifest, tensor.name, "has another width than the manifest says of features");
         step.inputs[input] = static_cast<int>(i);
     }
     for (int input = 0; input < StepInterface::kInputs; ++input)
@@ -74,6 +81,20 @@ int64_t row_width(const runtime::Manifest::Tensor& output) {
     const bool is_it = output.element == ElementType::kF32 && output.shape.size() == 2 &&
                        output.shape[0] == Dim("R") && output.shape[1].is_constant();
     return is_it ? output.shape[1].factor : 0;
+}
+
+/// The bits of the numbers of all tokens.
+std::vector<int32_t> feature_bits(const runtime::Manifest::Features& form,
+                                  std::span<const Segment> segments) {
+    std::vector<int32_t> bits;
+    for (const Segment& segment : segments) {
+        const size_t numbers = segment.tokens.size() * static_cast<size_t>(form.width * form.taps);
+        TESSERA_CHECK(segment.features.empty() || segment.features.size() == numbers, "{} of {}",
+                      segment.features.size(), numbers);
+        for (const float number : segment.features) bits.push_back(std::bit_cast<int32_t>(number));
+        if (segment.features.empty()) bits.resize(bits.size() + numbers, 0);
+    }
+    return bits;
 }
 
 /// The pages of each sequence, as far as it has some.
@@ -168,6 +189,8 @@ StepValues step_values(const runtime::Manifest& manifest, const StepInterface& s
 
     if (step.inputs[StepInterface::kPage] >= 0)
         inputs[StepInterface::kPage] = page_table(manifest, step, segments, result.symbols);
+    if (step.inputs[StepInterface::kFeatures] >= 0)
+        inputs[StepInterface::kFeatures] = feature_bits(*manifest.text->features, segments);
     result.inputs.resize(manifest.inputs.size());
     for (size_t i = 0; i < inputs.size(); ++i)
         if (step.inputs[i] >= 0) result.inputs[static_cast<size_t>(step.inputs[i])] = std::move(inputs[i]);

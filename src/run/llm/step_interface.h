@@ -10,12 +10,25 @@ namespace tessera::llm {
 
 /// The places in a manifest of the parameters of a language model's step: the i32 inputs tokens[T],
 /// position[T], slot[T], rows[R], first[B], length[B], start[B] page[B, pages of a sequence] and perhaps
-/// split[B], and the output logits f32[R, vocabulary]; embedding models also give hidden states f32[R,
-/// width], in second place, and encoders these alone. There are T tokens of B sequences, the longest segment
-/// has I of them, the longest sequence at most S including its tokens in the cache of P pages; R rows are
-/// wanted.
+/// split[B], the input f32 features[T, numbers of a token], and the output logits f32[R, vocabulary];
+/// embedding models also give hidden states f32[R, width], in second place, and encoders these alone. There
+/// are T tokens of B sequences, the longest segment has I of them, the longest sequence at most S including
+/// its tokens in the cache of P pages; R rows are wanted.
 struct StepInterface {
-    enum Input { kTokens, kPosition, kSlot, kRows, kFirst, kLength, kStart, kPage, kSplit, kSeat, kInputs };
+    enum Input {
+        kTokens,
+        kPosition,
+        kSlot,
+        kRows,
+        kFirst,
+        kLength,
+        kStart,
+        kPage,
+        kSplit,
+        kSeat,
+        kFeatures,
+        kInputs
+    };
     enum Symbol { kT, kR, kB, kI, kS, kP, kN, kSymbols };
 
     /// @throws Error naming a parameter that the manifest lacks, or that no session can give.
@@ -37,17 +50,18 @@ struct StepInterface {
 /// Tokens of one sequence in one step.
 struct Segment {
     std::span<const int32_t> tokens;
-    int64_t start = 0;               ///< tokens of the sequence before them
-    int64_t split = 0;               ///< tokens of its source; those behind count positions anew
-    std::span<const int32_t> pages;  ///< of the sequence, enough for start + tokens.size()
-    std::span<const int32_t> rows;   ///< positions in `tokens` whose logits are wanted
-    int32_t seat = 0;                ///< of the sequence, where the states of recurrences lie
+    int64_t start = 0;                     ///< tokens of the sequence before them
+    int64_t split = 0;                     ///< tokens of its source; those behind count positions anew
+    std::span<const int32_t> pages;        ///< of the sequence, enough for start + tokens.size()
+    std::span<const int32_t> rows;         ///< positions in `tokens` whose logits are wanted
+    int32_t seat = 0;                      ///< of the sequence, where the states of recurrences lie
+    std::span<const float> features = {};  ///< of the tokens; none: zeros
 };
 
 /// The symbols and inputs of a step, in the manifest's order.
 struct StepValues {
     std::vector<int64_t> symbols;
-    std::vector<std::vector<int32_t>> inputs;
+    std::vector<std::vector<int32_t>> inputs;  ///< the bits of those that are f32
     int64_t rows =
         0;  ///< of the logits; those of the segments come first, a row that nobody wants may follow
 };

@@ -62,6 +62,16 @@ struct Manifest {
         int64_t arena_bytes = 0;
         bool operator==(const Specialisation&) const = default;
     };
+    /// Rows of numbers in the place of a source's tokens: token p has `taps` of them, from row every * p +
+    /// first on; those that are not there are zeros.
+    struct Features {
+        int64_t width = 1;
+        int64_t taps = 1;
+        int64_t every = 1;
+        int64_t first = 0;
+        int64_t count = 1;  ///< tokens of every source
+        bool operator==(const Features&) const = default;
+    };
     /// The properties of a language model that generating text needs.
     struct Text {
         int64_t vocabulary = 0;  ///< width of a row of logits
@@ -73,6 +83,7 @@ struct Manifest {
         std::string pooling = {};      ///< of embeddings, as the model's files name it; empty: they do not
         bool normalises = true;        ///< embeddings, to length 1, unless its files say otherwise
         bool has_source = false;       ///< a text is made of another, which a step takes as a whole
+        std::optional<Features> features = {};  ///< of the source
         bool is_encoder =
             false;  ///< a step takes whole texts, and gives vectors of their tokens in place of logits
         bool operator==(const Text&) const = default;

@@ -95,6 +95,12 @@ Json json_of(const Manifest::Text& text) {
     if (!text.pooling.empty()) json["pooling"] = text.pooling;
     if (!text.normalises) json["normalises"] = text.normalises;
     if (text.has_source) json["has_source"] = text.has_source;
+    if (text.features)
+        json["features"] = {{"width", text.features->width},
+                            {"taps", text.features->taps},
+                            {"every", text.features->every},
+                            {"first", text.features->first},
+                            {"count", text.features->count}};
     if (text.is_encoder) json["is_encoder"] = text.is_encoder;
     return json;
 }
@@ -146,6 +152,15 @@ Manifest::Specialisation specialisation_of(const JsonCursor& field, const std::s
     return result;
 }
 
+Manifest::Features features_of(const JsonCursor& field) {
+    constexpr int64_t kMost = 1 << 16;
+    return {.width = field.at("width").integer(1, kMost),
+            .taps = field.at("taps").integer(1, kMost),
+            .every = field.at("every").integer(1, kMost),
+            .first = field.at("first").integer(-kMost, kMost),
+            .count = field.at("count").integer(1, int64_t{1} << 24)};
+}
+
 Manifest::Text text_of(const JsonCursor& field) {
     Manifest::Text text{field.at("vocabulary").integer(),
                         field.at("context").integer(),
@@ -158,6 +173,7 @@ Manifest::Text text_of(const JsonCursor& field) {
     text.pooling = field.string_or("pooling", "");
     text.normalises = field.boolean_or("normalises", true);
     text.has_source = field.boolean_or("has_source", false);
+    if (field.find("features")) text.features = features_of(field.at("features"));
     text.is_encoder = field.boolean_or("is_encoder", false);
     return text;
 }

@@ -34,12 +34,13 @@ using ::testing::IsEmpty;
 /// Sizes that fit together, by the names that the texts have for them.
 const std::map<std::string, int64_t>& small_sizes() {
     static const std::map<std::string, int64_t> all = {
-        {"layers", 2},       {"hidden", 32},        {"feed_forward", 24},  {"heads", 4},
-        {"cache_heads", 2},  {"head_width", 8},     {"vocabulary", 19},    {"positions", 64},
-        {"expert_count", 6}, {"experts_chosen", 2}, {"expert_width", 12},  {"shared_width", 12},
-        {"shared_count", 1}, {"rotated", 4},        {"groups", 1},         {"kept_groups", 1},
-        {"grown_from", 16},  {"shared_layers", 0},  {"stack", 1},          {"inner", 64},
-        {"mixer_heads", 8},  {"mixer_width", 8},    {"attention_heads", 4}};
+        {"layers", 2},       {"hidden", 32},        {"feed_forward", 24},   {"heads", 4},
+        {"cache_heads", 2},  {"head_width", 8},     {"vocabulary", 19},     {"positions", 64},
+        {"expert_count", 6}, {"experts_chosen", 2}, {"expert_width", 12},   {"shared_width", 12},
+        {"shared_count", 1}, {"rotated", 4},        {"groups", 1},          {"kept_groups", 1},
+        {"grown_from", 16},  {"shared_layers", 0},  {"stack", 1},           {"inner", 64},
+        {"mixer_heads", 8},  {"mixer_width", 8},    {"attention_heads", 4}, {"source_heads", 4},
+        {"target_heads", 4}};
     return all;
 }
 

@@ -63,6 +63,11 @@ VARIANTS = {
     "opt_behind": ("opt", dict(PLAIN, hidden_size=21, word_embed_proj_dim=7, ffn_dim=13, do_layer_norm_before=False), {}),
     "opt_bare": ("opt", dict(PLAIN, hidden_size=21, word_embed_proj_dim=21, ffn_dim=13, enable_bias=False,
         layer_norm_elementwise_affine=False), {}),
+    "kimi_linear": ("kimi_linear", dict(LLAMA, hidden_size=24, num_key_value_heads=6, num_hidden_layers=3, moe_intermediate_size=9,
+        num_experts=4, num_experts_per_token=2, num_expert_group=1, linear_num_heads=2, linear_head_dim=6, kv_lora_rank=8,
+        qk_nope_head_dim=4, qk_rope_head_dim=2, v_head_dim=5, layer_types=["linear_attention", "full_attention", "linear_attention"]), {}),
+    "lfm3": ("lfm3", dict(LLAMA, num_hidden_layers=3, sliding_window=5,
+        layer_types=["conv", "full_attention", "sliding_attention"]), {}),
     # The file holds these settings as they stand here, and leaves the rest to the defaults of the classes.
     "stated_mixtral": ("mixtral", dict(LLAMA, num_local_experts=6, sliding_window=None), RAW),
     "stated_llama_yarn": ("llama", dict(LLAMA, head_dim=12, rope_theta=100.0, original_max_position_embeddings=16,
@@ -107,6 +112,11 @@ def stored_experts(kind, state):
     base = "block_sparse_moe" if kind == "mixtral" else "mlp"
     shapes, parts = {}, {}
     for name, tensor in state.items():
+        if kind == "kimi_linear" and name.endswith("conv1d.weight"):
+            own = [name.replace("conv1d", f"{part}_conv1d") for part in "qkv"]
+            parts[name] = [own]
+            shapes.update({each: [tensor.shape[0] // 3, *tensor.shape[1:]] for each in own})
+            continue
         if not name.endswith(("gate_up_proj", "down_proj")) or ".experts." not in name:
             stored = name.replace(".mlp.gate.", f".{base}.gate.")
             shapes[stored], parts[name] = list(tensor.shape), [[stored]]
