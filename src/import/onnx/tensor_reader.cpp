@@ -1,5 +1,6 @@
 #include "import/onnx/tensor_reader.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 

@@ -1,6 +1,8 @@
 // Operators whose result follows from attributes and shapes.
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 
 #include <fmt/format.h>
 

@@ -1,4 +1,5 @@
 // Choices among elements: orders, one-hot codes, triangles.
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
