@@ -21,11 +21,12 @@ namespace {
 /// Inputs, constants, states and outputs: what lies in files.
 void expect_array(const Value& value, const std::string& where) {
     if (import::npy_type(value.type.element).empty())
-        throw Error(where, value.name,
-                    fmt::format("is {} {} of {}, which NumPy files cannot hold",
-                                value.kind == ValueKind::kInput ? "an" : "a", name(value.kind),
-                                name(value.type.element)),
-                    "inputs, outputs, constants and states may be f32, f16, bf16, i32, i8 and u8");
+        throw Error(
+            where, value.name,
+            fmt::format("is {} {} of {}, which NumPy files cannot hold",
+                        value.kind == ValueKind::kInput ? "an" : "a", name(value.kind),
+                        name(value.type.element)),
+            "inputs, outputs, constants and states may be floats, integers and truths of whole bytes");
     if (!value.type.layout.is_row_major())
         throw Error(where, value.name, fmt::format("has the layout {}", print(value.type.layout)),
                     "arrays are row-major; the plan chooses how constants and states are stored");

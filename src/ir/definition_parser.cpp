@@ -223,7 +223,10 @@ private:
         tensor.name = new_name(tokens, "the name of a tensor");
         const auto type = tokens.at_end() ? std::nullopt : element_type_of(tokens.peek().text);
         if (!type)
-            tokens.fail_expecting("an element type: f32, f16, bf16, i32, i8, u8, u6, u5, i4, u4, u3 or u2");
+            tokens.fail_expecting(
+                "an element type: f64, f32, f16, bf16, i64, i32, i16, i8, u64, u32, u16, u8, bool, u6, u5, "
+                "i4, "
+                "u4, u3 or u2");
         tensor.type = *type;
         tokens.next();
         tokens.expect("[", "and the access map");

@@ -122,7 +122,9 @@ movement::Body lower_post(const LeafScope& scope) {
 }
 
 bool computes_on(const Definition& definition, const TensorDecl& tensor) {
-    return tensor.role != Role::kIn || definition.is_wide() || fits_f32(tensor.type);
+    if (tensor.role != Role::kIn || definition.is_wide()) return true;
+    // F32 would hold integers of 16 bits, too, but NTT widens those of a byte and less alone.
+    return fits_f32(tensor.type) && (!is_integer(tensor.type) || bits(tensor.type) <= 8);
 }
 
 namespace {
@@ -167,7 +169,7 @@ void check_types(const Node& node, const plan::MicroKernel& kernel) {
             std::find(kernel.results.begin(), kernel.results.end(), tensor.type) != kernel.results.end();
         if (!computes_on(definition, tensor)) {
             throw Refused(node.name, tensor.name, fmt::format("has element type {}", name(tensor.type)),
-                          fmt::format("f32 does not hold its numbers: add `acc {}`",
+                          fmt::format("f32 does not compute with its numbers: add `acc {}`",
                                       is_integer(tensor.type) ? "i64" : "f64"));
         }
         if (!is_read && !is_stored) {

@@ -85,6 +85,21 @@ TEST(ProgramLimits, AComputedIndexMayBeARestThatLeadsNowhereElse) {
         EXPECT_THAT(pick(place), HasSubstr("`pick`: takes j, which changes while the program runs")) << place;
 }
 
+TEST(ProgramLimits, WideNumbersAreComputedInTheirOwnArithmetic) {
+    const auto twice = [](const std::string& type, const std::string& arithmetic) {
+        return problem("input x: " + type + "[8]\nvalue y: f32[8]\n",
+                       "block b\nnode twice(x) -> y\nop twice(n: 8)\nin X " + type +
+                           "[n]\nout Y f32[n] = X + X\n" + arithmetic + "output y\n");
+    };
+    for (const char* type : {"i64", "i32", "i16", "u32", "u16"}) {
+        EXPECT_THAT(twice(type, ""), HasSubstr("add `acc i64`")) << type;
+        EXPECT_EQ(twice(type, "acc i64\n"), "") << type;
+    }
+    EXPECT_THAT(twice("f64", ""), HasSubstr("add `acc f64`"));
+    EXPECT_EQ(twice("f64", "acc f64\n"), "");
+    for (const char* type : {"bool", "u8", "i8", "f16"}) EXPECT_EQ(twice(type, ""), "") << type;
+}
+
 TEST(ProgramLimits, AnIndexIsAnIntegerOfWholeBytes) {
     const auto pick = [](const std::string& type) {
         return problem("input i: " + type + "[8]\ninput x: f32[8]\nvalue y: f32[8]\n",

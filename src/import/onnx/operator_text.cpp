@@ -1,6 +1,7 @@
 #include "import/onnx/operator_text.h"
 
 #include <algorithm>
+#include <cctype>
 #include <limits>
 
 #include <fmt/format.h>

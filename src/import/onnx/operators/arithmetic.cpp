@@ -1,4 +1,5 @@
 // Functions of each element: arithmetic, trigonometry, bits.
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>

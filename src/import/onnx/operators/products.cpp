@@ -1,6 +1,8 @@
 // Products of matrices.
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>

@@ -1,6 +1,7 @@
 // Recurrent layers of a known number of steps, each of which becomes operators of its own.
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include <fmt/format.h>
 
