@@ -42,6 +42,19 @@ std::string type_list() {
     return list;
 }
 
+/// Arithmetic computes u64 as i64 (ir/element_type.h). @param stored u64, little-endian
+void expect_numbers_of_i64(std::span<const std::byte> stored, const std::string& where) {
+    constexpr size_t kBytes = sizeof(uint64_t);
+    constexpr std::byte kHighest{0x80};
+    for (size_t at = 0; at + kBytes <= stored.size(); at += kBytes) {
+        if ((stored[at + kBytes - 1] & kHighest) == std::byte{0}) continue;
+        throw Error(
+            where, "",
+            fmt::format("has a number of 2^63 or more as element {}, expected smaller ones", at / kBytes),
+            "larger numbers of uint64 are not supported");
+    }
+}
+
 }  // namespace
 
 std::string_view npy_type(ElementType type) {
@@ -116,6 +129,7 @@ void NpyFile::expect_type(ElementType type, const std::string& entity) const {
 std::vector<std::byte> NpyFile::elements(ElementType type) const {
     expect_type(type, "");
     const std::span<const std::byte> stored = bytes();
+    if (type == ElementType::kU64) expect_numbers_of_i64(stored, where_);
     if (type == ElementType::kBool) {
         std::vector<std::byte> truths(stored.begin(), stored.end());
         for (std::byte& truth : truths) truth = std::byte{truth != std::byte{0}};  // any other one is true

@@ -127,6 +127,20 @@ TEST_F(Npy, AnotherTypeIsRefusedWithAdvice) {
     EXPECT_EQ(npy_type(ElementType::kI4), "");
 }
 
+TEST_F(Npy, NumbersOfTwoToThe63AreRefused) {
+    const std::string dictionary = "{'descr': '<u8', 'fortran_order': False, 'shape': (2,), }";
+    const std::string one = "\1\0\0\0\0\0\0\0"s, largest = "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F"s,
+                      larger = "\0\0\0\0\0\0\0\x80"s;
+    EXPECT_EQ(open(npy(dictionary, one + largest)).elements(ElementType::kU64).size(), 16U);
+    const NpyFile file = open(npy(dictionary, one + larger));
+    try {
+        (void)file.elements(ElementType::kU64);
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_THAT(error.what(), HasSubstr("has a number of 2^63 or more as element 1"));
+    }
+}
+
 TEST_F(Npy, DamageIsNamed) {
     const std::string data = bytes_of_floats({1, 2, 3, 4, 5, 6});
     const auto dictionary = [](const std::string& type, const std::string& order, const std::string& shape) {
