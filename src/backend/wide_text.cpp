@@ -74,7 +74,7 @@ private:
         return identifier(accumulator.name);
     }
     std::string text(const movement::RoundValue& rounded) const {
-        const std::string of = number(*rounded.argument);
+        std::string of = number(*rounded.argument);
         const ElementType to = rounded.to;
         if (tessera::is_integer(to)) {
             const IntegerRange limits = range(to);

@@ -39,7 +39,7 @@ std::string Call::text(const std::string& name, const std::string& otherwise) co
     return found ? found->text : otherwise;
 }
 
-std::vector<int64_t> Call::integers(const std::string& name, std::vector<int64_t> otherwise) const {
+std::vector<int64_t> Call::integers(const std::string& name, const std::vector<int64_t>& otherwise) const {
     const Attribute* found = attribute(name);
     return found ? found->integers : otherwise;
 }

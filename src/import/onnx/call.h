@@ -36,7 +36,7 @@ public:
     int64_t integer(const std::string& name, int64_t otherwise) const;
     double number(const std::string& name, double otherwise) const;
     std::string text(const std::string& name, const std::string& otherwise) const;
-    std::vector<int64_t> integers(const std::string& name, std::vector<int64_t> otherwise = {}) const;
+    std::vector<int64_t> integers(const std::string& name, const std::vector<int64_t>& otherwise = {}) const;
     std::vector<double> numbers(const std::string& name) const;
     const Attribute* attribute(const std::string& name) const;
 

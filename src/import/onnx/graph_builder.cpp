@@ -80,7 +80,7 @@ std::string GraphBuilder::fresh(const std::string& wanted) {
     return chosen;
 }
 
-Operand GraphBuilder::input(const std::string& name, DataType type, std::vector<Dim> shape) {
+Operand GraphBuilder::input(const std::string& name, DataType type, const std::vector<Dim>& shape) {
     const ValueId id{static_cast<int>(graph_.values.size())};
     Operand operand{.type = type, .shape = shape, .known = {}, .id = id};
     graph_.values.push_back({.name = fresh(name),

@@ -30,7 +30,7 @@ class GraphBuilder {
 public:
     GraphBuilder(std::string name, std::vector<DimSymbol> symbols);
 
-    Operand input(const std::string& name, DataType type, std::vector<Dim> shape);
+    Operand input(const std::string& name, DataType type, const std::vector<Dim>& shape);
     /// The result of an operator.
     Operand add(const OperatorText& text);
     /// As `add`, but a node even where the result is known: outputs are made by nodes.

@@ -71,7 +71,7 @@ private:
         if (const auto constant = options_.constants.find(input.name); constant != options_.constants.end())
             return stated_input(input, shape, constant->second);
         if (std::ranges::find(shape, Dim(0)) != shape.end()) {
-            const Operand empty = known_numbers(input.type, evaluate(shape, {}), {});
+            Operand empty = known_numbers(input.type, evaluate(shape, {}), {});
             out_.inputs.push_back({input.name, "", false, empty.element(), shape});
             return empty;
         }

@@ -84,7 +84,8 @@ OperatorText& OperatorText::write(DataType type, std::vector<Dim> shape, std::ve
 
 std::vector<OperatorText::Tensor> OperatorText::operands() const {
     std::vector<Tensor> ordered = tensors_;
-    std::ranges::stable_partition(ordered, &Tensor::is_index);
+    std::stable_partition(ordered.begin(), ordered.end(),
+                          [](const Tensor& tensor) { return tensor.is_index; });
     return ordered;
 }
 

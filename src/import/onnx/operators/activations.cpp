@@ -55,8 +55,16 @@ Results mish(const Call& call) {
     return of_each(call, fmt::format("A * tanh({})", ops::applied(ops::ActivationFunction::kSoftplus, "A")));
 }
 
+/// Before opset 7 a slope of several elements is one of each channel.
 Results p_relu(const Call& call) {
-    return {elementwise(call, {call.in(0), call.in(1)}, wrapped("select(A < 0, B * A, A)", call.in(0).type))};
+    const Operand& x = call.in(0);
+    Operand slope = call.in(1);
+    if (call.opset() < 7 && slope.rank() == 1 && slope.shape[0] != Dim(1) && x.rank() > 1) {
+        std::vector<Dim> shape(x.rank(), Dim(1));
+        shape[1] = slope.shape[0];
+        slope = call.build.with_shape(slope, shape);
+    }
+    return {elementwise(call, {x, slope}, wrapped("select(A < 0, B * A, A)", x.type))};
 }
 
 Results relu(const Call& call) {

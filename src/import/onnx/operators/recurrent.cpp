@@ -70,7 +70,7 @@ std::vector<Activation> activations_of(const Call& call, const std::vector<std::
 /// What the three kinds of layers have in common.
 class Layer {
 public:
-    Layer(const Call& c, int64_t gates_, std::vector<std::string> usual) : call(c), gates(gates_) {
+    Layer(const Call& c, int64_t gates_, const std::vector<std::string>& usual) : call(c), gates(gates_) {
         is_batch_first = call.integer("layout", 0) != 0;
         x = is_batch_first ? transpose(call, call.in(0), {1, 0, 2}) : call.in(0);
         const std::vector<int64_t> of_x = call.extents(x), of_r = call.extents(call.in(2));
@@ -102,7 +102,7 @@ public:
             .over("g", Dim(gates * hidden))
             .folding("k", x.shape[2]);
         text.read(x, "X", {"t", "b", "k"}).read(call.in(1), "W", {fmt::to_string(d), "g", "k"});
-        const Operand y = call.build.add(
+        Operand y = call.build.add(
             text.write(x.type, dims_of({steps, batch, gates * hidden}), {"t", "b", "g"}, "sum(X * W)"));
         if (!call.has(3)) return y;
         OperatorText biased = operator_text(call);
@@ -118,7 +118,7 @@ public:
         text.read(h, "H", {"b", "k"});
         text.read(call.in(2), "R",
                   {fmt::to_string(d), first == 0 ? "g" : fmt::format("g + {}", first * hidden), "k"});
-        const Operand y =
+        Operand y =
             call.build.add(text.write(x.type, dims_of({batch, count * hidden}), {"b", "g"}, "sum(H * R)"));
         if (!call.has(3)) return y;
         OperatorText biased = operator_text(call);
