@@ -116,6 +116,10 @@ bool fits_f32(ElementType type) {
     return -kF32Largest <= range(type).low && range(type).high <= kF32Largest;
 }
 
+bool is_read_as_f32(ElementType type) {
+    return fits_f32(type) && (!is_integer(type) || bits(type) <= 8);
+}
+
 bool is_exact_cast(ElementType from, ElementType to) {
     if (to == from || to == ElementType::kF64) return true;
     // The zoo has integers of 32 bits become f32, too.

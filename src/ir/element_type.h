@@ -47,6 +47,9 @@ IntegerRange range(ElementType type);
 double round_to(ElementType type, double value);
 /// True if f32 holds every value of the type.
 bool fits_f32(ElementType type);
+/// True if compiled arithmetic in f32 reads such numbers. F32 would hold integers of 16 bits, too, but NTT
+/// widens those of a byte and less alone.
+bool is_read_as_f32(ElementType type);
 /// True if a cast keeps every value, so that it counts as linear (zoo notation, facts sbp and linear).
 bool is_exact_cast(ElementType from, ElementType to);
 

@@ -122,9 +122,7 @@ movement::Body lower_post(const LeafScope& scope) {
 }
 
 bool computes_on(const Definition& definition, const TensorDecl& tensor) {
-    if (tensor.role != Role::kIn || definition.is_wide()) return true;
-    // F32 would hold integers of 16 bits, too, but NTT widens those of a byte and less alone.
-    return fits_f32(tensor.type) && (!is_integer(tensor.type) || bits(tensor.type) <= 8);
+    return tensor.role != Role::kIn || definition.is_wide() || is_read_as_f32(tensor.type);
 }
 
 namespace {

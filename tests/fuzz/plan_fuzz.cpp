@@ -28,6 +28,7 @@ GraphCall call_of(const Graph& graph, int64_t tokens) {
         if (value.kind == ValueKind::kInput)
             call.inputs[value.name] = zeros(evaluate(value.type.shape, call.symbols));
     }
+    call.states = zero_states(graph, call.symbols);
     call.constant = [zeros](const Value& constant, int64_t) {
         return zeros(evaluate(constant.type.shape, {}));
     };

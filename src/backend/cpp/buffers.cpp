@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backend/c_type.h"
 #include "backend/cpp/value.h"
 #include "backend/places.h"
 #include "support/error.h"
@@ -10,36 +11,10 @@ namespace tessera::backend::cpp {
 namespace {
 
 /// The type of an element in memory; empty for elements smaller than a byte.
-std::string c_type(ElementType type) {
-    switch (type) {
-        case ElementType::kF32:
-            return "float";
-        case ElementType::kF16:
-            return "ntt::f16";
-        case ElementType::kBF16:
-            return "ntt::bf16";
-        case ElementType::kF64:
-            return "double";
-        case ElementType::kI64:
-            return "int64_t";
-        case ElementType::kI32:
-            return "int32_t";
-        case ElementType::kI16:
-            return "int16_t";
-        case ElementType::kU64:
-            return "uint64_t";
-        case ElementType::kU32:
-            return "uint32_t";
-        case ElementType::kU16:
-            return "uint16_t";
-        case ElementType::kBool:
-        case ElementType::kI8:
-            return "int8_t";
-        case ElementType::kU8:
-            return "uint8_t";
-        default:
-            return "";
-    }
+std::string type_in_memory(ElementType type) {
+    if (type == ElementType::kF16) return "ntt::f16";
+    if (type == ElementType::kBF16) return "ntt::bf16";
+    return std::string(c_type(type));
 }
 
 /// Buffers whose place differs between repetitions count as sharing memory.
@@ -54,7 +29,7 @@ bool may_share_memory(const movement::ProgramBuffer& a, const movement::ProgramB
 }  // namespace
 
 std::string pointer_type(ElementType element, bool is_written) {
-    if (const std::string type = c_type(element); !type.empty())
+    if (const std::string type = type_in_memory(element); !type.empty())
         return fmt::format("{}{}*", is_written ? "" : "const ", type);
     TESSERA_CHECK(!is_written, "{}", name(element));
     return fmt::format("ntt::{}<{}>", range(element).low < 0 ? "SignedBits" : "Bits", bits(element));
@@ -71,7 +46,7 @@ std::string parameter_type(const movement::ProgramBuffer& buffer,
 
 std::string pointer_text(const movement::ProgramBuffer& b, const std::string& from) {
     const std::string base = place_of(b, kIndexForms);
-    if (const std::string type = c_type(b.element); !type.empty())
+    if (const std::string type = type_in_memory(b.element); !type.empty())
         return fmt::format("elements<{}{}>({}){}", b.is_written ? "" : "const ", type, base,
                            from.empty() ? "" : " + " + from);
     TESSERA_CHECK(b.memory == movement::MemoryKind::kConstant, "{} of {}", b.name, name(b.element));

@@ -8,7 +8,6 @@
 #include "backend/scalar_c/helpers.h"
 #include "backend/scalar_c/kernel_text.h"
 #include "backend/scalar_c/value_text.h"
-#include "backend/wide_text.h"
 #include "tessera/step.h"
 
 namespace tessera::backend::scalar_c {
@@ -113,7 +112,6 @@ private:
 Code emit(const std::string& model, const std::vector<movement::Program>& programs,
           const Exchanges& exchanges) {
     std::string text = comment((model.empty() ? "" : model + ": ") + "each kernel of the plan in plain C.");
-    if (is_wide(programs)) text += "#include \"tessera/ntt/wide.h\"\n";
     text += kHelpers;
     text += "\n";
     for (const movement::Program& program : programs) text += ProgramText(program, exchanges).text();

@@ -6,6 +6,7 @@ constinit const std::string_view kHelpers = R"(#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
+#include "tessera/ntt/wide.h"
 #include "tessera/step.h"
 
 #define HELPER static inline __attribute__((unused))
@@ -26,22 +27,6 @@ HELPER double tessera_smallest(double a, double b) { return isnan(a) || a < b ? 
 HELPER double tessera_largest(double a, double b) { return isnan(a) || a > b ? a : isnan(b) || b > a ? b : a; }
 HELPER double tessera_sum(double a, double b) { return a + b; }
 HELPER double tessera_prod(double a, double b) { return a * b; }
-HELPER double tessera_rest(double a, double b) {
-    const double rest = fmod(a, b);
-    if (b == 0) return rest;
-    if (rest == 0) return copysign(0.0, b);
-    return (b < 0) != (rest < 0) ? rest + b : rest;
-}
-HELPER double tessera_quotient(double a, double b) {
-    double quotient, whole;
-    if (b == 0) return a / b;
-    const double rest = fmod(a, b);
-    quotient = (a - rest) / b;
-    if (rest != 0 && (b < 0) != (rest < 0)) quotient -= 1;
-    /* The division may have rounded below the integer. */
-    whole = floor(quotient);
-    return quotient - whole > 0.5 ? whole + 1 : whole;
-}
 HELPER double tessera_sigmoid(double x) { return 1 / (1 + exp(-x)); }
 HELPER double tessera_rsqrt(double x) { return 1 / sqrt(x); }
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "backend/c_type.h"
 #include "backend/operators.h"
 
 namespace tessera::backend::scalar_c {
@@ -51,9 +52,9 @@ std::string round_text(const movement::RoundValue& rounded, const ValueContext& 
 std::string function_of_numbers(Function function) {
     switch (function) {
         case Function::kFloorDiv:
-            return "tessera_quotient";
+            return "tessera_f64_div";
         case Function::kMod:
-            return "tessera_rest";
+            return "tessera_f64_mod";
         case Function::kMin:
             return "tessera_smallest";
         case Function::kMax:
@@ -174,32 +175,10 @@ const char* folding_function(Monoid monoid) {
     }
 }
 
-const char* memory_type(ElementType type) {
-    switch (type) {
-        case ElementType::kF32:
-            return "float";
-        case ElementType::kF16:
-        case ElementType::kBF16:
-            return "uint16_t";
-        case ElementType::kF64:
-            return "double";
-        case ElementType::kI64:
-            return "int64_t";
-        case ElementType::kI32:
-            return "int32_t";
-        case ElementType::kI16:
-            return "int16_t";
-        case ElementType::kU64:
-            return "uint64_t";
-        case ElementType::kU32:
-            return "uint32_t";
-        case ElementType::kU16:
-            return "uint16_t";
-        case ElementType::kI8:
-            return "int8_t";
-        default:
-            return "unsigned char";
-    }
+std::string_view memory_type(ElementType type) {
+    if (type == ElementType::kF16 || type == ElementType::kBF16) return "uint16_t";
+    const std::string_view found = c_type(type);
+    return found.empty() ? "unsigned char" : found;
 }
 
 }  // namespace tessera::backend::scalar_c

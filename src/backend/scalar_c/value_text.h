@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "backend/index_text.h"
 #include "lowering/movement/number_kind.h"
@@ -42,6 +43,6 @@ std::string literal(double value);
 const char* folding_function(Monoid monoid);
 
 /// The type of an element in memory; streams of packed bits have bytes.
-const char* memory_type(ElementType type);
+std::string_view memory_type(ElementType type);
 
 }  // namespace tessera::backend::scalar_c

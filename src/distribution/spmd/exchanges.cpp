@@ -118,8 +118,8 @@ private:
         Node node{.name = copy.name,
                   .op = ops::define(
                       made_.symbols,
-                      fmt::format("op carry({0})\nin  A {1}, X {1}\nout Y {1} = select(1 < 0, A, X)\n",
-                                  fmt::join(iterators, ", "), at)),
+                      fmt::format("op carry({0})\nin  A {1}, X {1}\nout Y {1} = select(1 < 0, A, X)\n{2}",
+                                  fmt::join(iterators, ", "), at, ops::arithmetic_line(copy.type.element))),
                   .operands = {before, after},
                   .results = {result},
                   .previous = {}};
@@ -263,10 +263,11 @@ private:
         const std::string body = monoid.empty() ? "Z" : fmt::format("{}(Z)", monoid);
         return ops::define(
             made_.symbols,
-            fmt::format("op {}({})\nin  Z {}[{}] of [{}]\nout Y {}[{}] of [{}] = {}\n",
+            fmt::format("op {}({})\nin  Z {}[{}] of [{}]\nout Y {}[{}] of [{}] = {}\n{}",
                         std::get<Composite>(taking.box.op).kind, fmt::join(iterators, ", "),
                         name(result.type.element), fmt::join(read, ", "), fmt::join(source_shape, ", "),
-                        name(result.type.element), fmt::join(written, ", "), fmt::join(shape, ", "), body));
+                        name(result.type.element), fmt::join(written, ", "), fmt::join(shape, ", "), body,
+                        ops::arithmetic_line(result.type.element)));
     }
 
     static std::string offset(const std::string& x, int64_t by) {

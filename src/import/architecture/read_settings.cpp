@@ -359,4 +359,14 @@ void judge_settings(SettingsFile& file, const ModelConfig& config) {
     }
 }
 
+std::vector<Scalar> list_of(const Setting& setting, const std::vector<int64_t>& numbers) {
+    std::vector<Scalar> all;
+    for (const int64_t each : numbers)
+        if (setting.type == SettingType::kPattern)
+            append(all, each != 0);
+        else
+            append(all, each);
+    return all;
+}
+
 }  // namespace tessera::import

@@ -7,6 +7,9 @@
 
 namespace tessera::import {
 
+/// The numbers of a setting that is a list: truths where it is a pattern.
+std::vector<Scalar> list_of(const Setting& setting, const std::vector<int64_t>& numbers);
+
 /// The settings of one file, in either format, by the names that they have there.
 class SettingsFile {
 public:

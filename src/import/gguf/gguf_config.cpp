@@ -181,17 +181,12 @@ public:
 
     Scalar read(const std::string& field, const Setting& setting, int64_t low, int64_t high) override {
         if (!may_be_list(setting) || !is_list(field)) return {reader_.integer(field, low, high)};
-        std::vector<Scalar> all;
-        for (const int64_t each : reader_.settings.integers(reader_.key(field))) {
+        const std::vector<int64_t> numbers = reader_.settings.integers(reader_.key(field));
+        for (const int64_t each : numbers)
             if (each < low || each > high)
                 throw Error(path(), reader_.key(field),
                             fmt::format("is {}, expected an integer from {} to {}", each, low, high));
-            if (setting.type == SettingType::kPattern)
-                append(all, each != 0);
-            else
-                append(all, each);
-        }
-        return {std::move(all)};
+        return {list_of(setting, numbers)};
     }
     Scalar read(const std::string& field, const Setting& setting, double low, double high) override {
         if (!may_be_list(setting) || !is_list(field)) return {reader_.real(field, low, high)};

@@ -61,13 +61,7 @@ public:
         auto [settings, own] = at(field);
         if (!has_list(setting) || !(settings.is_list(own) || setting.is_list))
             return {settings.integer(own, {low, high})};
-        std::vector<Scalar> all;
-        for (const int64_t each : settings.integers(own, {low, high}))
-            if (setting.type == SettingType::kPattern)
-                append(all, each != 0);
-            else
-                append(all, each);
-        return {std::move(all)};
+        return {list_of(setting, settings.integers(own, {low, high}))};
     }
     Scalar read(const std::string& field, const Setting& setting, double low, double high) override {
         auto [settings, own] = at(field);

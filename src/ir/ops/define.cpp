@@ -84,4 +84,9 @@ DefinitionPtr define(Symbols symbols, std::string_view operator_text) {
         parse_definition(fmt::format("{}\n{}{}", all.substr(0, head), dims, all.substr(head)), "src/ir/ops"));
 }
 
+std::string_view arithmetic_line(ElementType type) {
+    if (is_read_as_f32(type)) return "";
+    return is_integer(type) ? "acc i64\n" : "acc f64\n";
+}
+
 }  // namespace tessera::ops

@@ -20,4 +20,8 @@ std::string text(const Dim& extent);
 /// of them, and become different from those of the dims.
 DefinitionPtr define(Symbols symbols, std::string_view operator_text);
 
+/// The line of a text that has an operator compute with all numbers of a type: "acc i64\n", "acc f64\n", or
+/// nothing where f32 does.
+std::string_view arithmetic_line(ElementType type);
+
 }  // namespace tessera::ops

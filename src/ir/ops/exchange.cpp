@@ -30,10 +30,10 @@ struct Copy {
 
     DefinitionPtr define(Symbols symbols, std::string_view name, ElementType element) const {
         return ops::define(
-            symbols,
-            fmt::format("op {0}({1})\nin  X {2}[{3}] of [{4}]\nout Z {2}[{5}] of [{6}] = X * 1\n", name,
-                        fmt::join(iterators, ", "), tessera::name(element), fmt::join(read, ", "),
-                        fmt::join(source, ", "), fmt::join(written, ", "), fmt::join(result, ", ")));
+            symbols, fmt::format("op {0}({1})\nin  X {2}[{3}] of [{4}]\nout Z {2}[{5}] of [{6}] = X * 1\n{7}",
+                                 name, fmt::join(iterators, ", "), tessera::name(element),
+                                 fmt::join(read, ", "), fmt::join(source, ", "), fmt::join(written, ", "),
+                                 fmt::join(result, ", "), arithmetic_line(element)));
     }
 };
 

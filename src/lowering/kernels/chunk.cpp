@@ -391,6 +391,7 @@ constinit const plan::MicroKernel kChunk{
     .implements = "recurrences that may be regrouped and are linear in their state",
     .parameters = chunk::kParameters,
     .results = chunk::kResults,
+    .is_listed = false,
     .lanes = {&chunk::kAlong, &parameter::kLanes},
     .why_not = chunk::why_not,
     .candidates = chunk::candidates,

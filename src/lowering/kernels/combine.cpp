@@ -203,6 +203,7 @@ constinit const plan::MicroKernel kCombine{
     .parameters = combine::kParameters,
     .results = combine::kResults,
     .combines_parts = true,
+    .is_listed = false,
     .lanes = {&parameter::kIteratorOfLanes, &parameter::kLanes},
     .why_not = facts::why_not_parted,
     .candidates = combine::candidates,

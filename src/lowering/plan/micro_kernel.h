@@ -101,6 +101,8 @@ struct MicroKernel {
                                     ///< stand outside
     bool combines_parts = false;    ///< reads the parts that the workers have folded, not the operands
     bool is_plain = false;  ///< implements every operator, and products slower than any other; there is one
+    bool is_listed =
+        true;  ///< a thorough measurement lists its times; else its price is the work that it does
     WeightTile weight_tile = WeightTile::kNone;
     ProductParameters product = {};
     LaneParameters lanes = {};
