@@ -38,8 +38,7 @@ using movement::ValuePtr;
 
 constexpr plan::Parameter kAlong = parameter::iterator("x", "iterator of the lanes", true);
 using parameter::kSteps;
-/// Of the folded iterator, whose keys and queries lie in tiles on the stack.
-constexpr int64_t kMostFolded = 4096;
+constexpr int64_t kMostFolded = 4096;  ///< elements, whose keys and queries lie in tiles on the stack
 
 ValuePtr times(const ValuePtr& a, const ValuePtr& b) {
     return a && b ? movement::apply_value(Function::kMul, {a, b}) : a ? a : b;
