@@ -8,7 +8,7 @@ include(CMakePackageConfigHelpers)
 install(TARGETS tessera COMPONENT tool)
 # The tool looks for what generated code includes in ../include, and for models in ../share beside itself.
 install(DIRECTORY include/tessera/ntt DESTINATION include/tessera COMPONENT tool)
-install(FILES include/tessera/step.h DESTINATION include/tessera COMPONENT tool)
+install(FILES include/tessera/step.h include/tessera/wide.h DESTINATION include/tessera COMPONENT tool)
 install(DIRECTORY architectures machines models DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera COMPONENT tool)
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tool)
 install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tool)
@@ -47,7 +47,7 @@ set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/tessera)
 install(TARGETS libtessera EXPORT tesseraTargets ARCHIVE COMPONENT dev)
 install(EXPORT tesseraTargets NAMESPACE tessera:: DESTINATION ${package_directory} COMPONENT dev)
 install(DIRECTORY include/tessera DESTINATION include COMPONENT dev FILES_MATCHING PATTERN "*.h" PATTERN ntt EXCLUDE
-        PATTERN step.h EXCLUDE)
+        PATTERN step.h EXCLUDE PATTERN wide.h EXCLUDE)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libtessera-dev COMPONENT dev)
 configure_package_config_file(cmake/tesseraConfig.cmake.in ${CMAKE_BINARY_DIR}/tesseraConfig.cmake
                               INSTALL_DESTINATION ${package_directory})

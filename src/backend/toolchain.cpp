@@ -206,11 +206,13 @@ std::string toolchain_digest(const ToolchainOptions& options) {
 
 SharedObject compile_shared_object(const Code& code, const ToolchainOptions& options) {
     const Compiler compiler = compiler_for(options);
-    // How code is called does not count in what was measured, but in what was compiled.
+    // How code is called, and numbers of 64 bits, do not count in what was measured, but in what was
+    // compiled.
     const std::string key = Hasher()
                                 .field(code.text)
                                 .field(digest_of(compiler, options, code.language))
                                 .field(content_of(options.include_directory / "tessera" / "step.h"))
+                                .field(content_of(options.include_directory / "tessera" / "wide.h"))
                                 .hex();
     // A path that begins with - or @ would be an option of the compiler.
     const fs::path folder = fs::absolute(options.cache_directory);

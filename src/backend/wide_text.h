@@ -6,7 +6,7 @@
 #include "lowering/movement/program.h"
 
 /// Kernels that compute in numbers of 64 bits (movement::Kernel::arithmetic), a number at a time. Their text
-/// is C as well as C++ and calls the functions of include/tessera/ntt/wide.h.
+/// is C as well as C++ and calls the functions of include/tessera/wide.h.
 namespace tessera::backend {
 
 /// What the languages call differently.

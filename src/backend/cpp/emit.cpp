@@ -274,7 +274,7 @@ Code emit(const std::string& model, const std::vector<movement::Program>& progra
                                "a function for each kernel of the plan, and one that calls them for each "
                                "specialisation.");
     head += "#include \"tessera/ntt/group.h\"\n#include \"tessera/ntt/ntt.h\"\n#include \"tessera/step.h\"\n";
-    if (is_wide(programs)) head += "#include \"tessera/ntt/wide.h\"\n";
+    if (is_wide(programs)) head += "#include \"tessera/wide.h\"\n";
     head +=
         "\n"
         "namespace ntt = tessera::ntt;\n\n";

@@ -6,8 +6,8 @@ constinit const std::string_view kHelpers = R"(#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "tessera/ntt/wide.h"
 #include "tessera/step.h"
+#include "tessera/wide.h"
 
 #define HELPER static inline __attribute__((unused))
 
