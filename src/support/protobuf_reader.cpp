@@ -113,7 +113,7 @@ std::string_view ProtobufReader::bytes(std::string_view name) const {
 }
 
 ProtobufReader ProtobufReader::packed(std::string_view name, size_t element) const {
-    const ProtobufReader list = message(name);
+    ProtobufReader list = message(name);
     if (list.rest_.size() % element != 0)
         fail(name, fmt::format("has {} bytes, expected a multiple of {}", list.rest_.size(), element));
     return list;
