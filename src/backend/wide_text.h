@@ -9,7 +9,7 @@
 /// is C as well as C++ and calls the functions of include/tessera/wide.h.
 namespace tessera::backend {
 
-/// What the languages call differently.
+/// The spellings that differ between the languages.
 struct WideForms {
     std::string (*index)(const movement::Index& index);
     /// An element of F16, BF16 or less than a byte as a float, and the statement that stores a float in F16

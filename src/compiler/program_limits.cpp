@@ -42,7 +42,7 @@ bool stays_inside(const Graph& graph, const Definition& definition, int index, c
             for (size_t axis = 0; axis < coordinates.size(); ++axis) {
                 const std::vector<Read> reads = reads_in({coordinates[axis]});
                 if (std::ranges::find(reads, index, &Read::tensor) == reads.end()) continue;
-                // Where results lie must be known, too: two iterations could write one element.
+                // The places of results must be known, too: two iterations could write one element.
                 if (definition.tensors[tensor].is_result() ||
                     may_leave(extents, tensor, axis, coordinates[axis], where))
                     return false;

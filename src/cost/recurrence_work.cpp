@@ -78,7 +78,7 @@ private:
         }
     }
 
-    /// What differs between the lanes, or all where the line has none.
+    /// The part that differs between the lanes, or all where the line has none.
     void add(const ExprPtr& expr, double times, const LineIterators& iterators, VectorWork& work) const {
         const bool has_lanes = contains(iterators.kept, x_);
         walk(expr, [&](const Expr& node) {

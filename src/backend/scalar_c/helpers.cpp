@@ -21,15 +21,6 @@ HELPER int64_t tessera_min(int64_t a, int64_t b) { return a < b ? a : b; }
 HELPER int64_t tessera_max(int64_t a, int64_t b) { return a > b ? a : b; }
 HELPER int64_t tessera_abs(int64_t a) { return a < 0 ? -a : a; }
 
-/* Numbers; NaN is the least and the largest of all. */
-
-HELPER double tessera_smallest(double a, double b) { return isnan(a) || a < b ? a : isnan(b) || b < a ? b : a; }
-HELPER double tessera_largest(double a, double b) { return isnan(a) || a > b ? a : isnan(b) || b > a ? b : a; }
-HELPER double tessera_sum(double a, double b) { return a + b; }
-HELPER double tessera_prod(double a, double b) { return a * b; }
-HELPER double tessera_sigmoid(double x) { return 1 / (1 + exp(-x)); }
-HELPER double tessera_rsqrt(double x) { return 1 / sqrt(x); }
-
 /* Types of elements; conversions round to nearest even. */
 
 HELPER uint32_t tessera_pattern(float x) {

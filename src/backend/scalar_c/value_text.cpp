@@ -48,29 +48,6 @@ std::string round_text(const movement::RoundValue& rounded, const ValueContext& 
                        range(to).low, range(to).high);
 }
 
-/// The function of doubles that computes it.
-std::string function_of_numbers(Function function) {
-    switch (function) {
-        case Function::kFloorDiv:
-            return "tessera_f64_div";
-        case Function::kMod:
-            return "tessera_f64_mod";
-        case Function::kMin:
-            return "tessera_smallest";
-        case Function::kMax:
-            return "tessera_largest";
-        case Function::kAbs:
-            return "fabs";
-        case Function::kRound:
-            return "nearbyint";
-        case Function::kSigmoid:
-        case Function::kRsqrt:
-            return fmt::format("tessera_{}", name(function));
-        default:
-            return std::string(name(function));
-    }
-}
-
 std::string list_of(const std::string& function, const std::vector<std::string>& arguments) {
     std::string list;
     for (const std::string& argument : arguments) list += (list.empty() ? "" : ", ") + argument;
@@ -111,7 +88,7 @@ std::string call_text(const movement::ApplyValue& call, const ValueContext& cont
             break;
     }
     if (movement::number_kind({call}) != Kind::kInteger)
-        return "(float)" + list_of(function_of_numbers(call.function), arguments);
+        return "(float)" + list_of(fmt::format("tessera_f64_{}", name(call.function)), arguments);
     if (call.function == Function::kRound) return arguments[0];
     return list_of(fmt::format("tessera_{}", name(call.function)), arguments);
 }
@@ -165,13 +142,13 @@ std::string literal(double value) {
 const char* folding_function(Monoid monoid) {
     switch (monoid) {
         case Monoid::kProd:
-            return "tessera_prod";
+            return "tessera_f64_prod";
         case Monoid::kMax:
-            return "tessera_largest";
+            return "tessera_f64_max";
         case Monoid::kMin:
-            return "tessera_smallest";
+            return "tessera_f64_min";
         default:
-            return "tessera_sum";
+            return "tessera_f64_sum";
     }
 }
 

@@ -24,7 +24,7 @@ struct ImportOptions {
     std::map<std::string, std::string> constants;
 };
 
-/// What the user of an imported model calls a value of its graph, and how its array looks.
+/// A value of the graph as the user of an imported model names it, and the form of its array.
 struct Port {
     std::string name;
     std::string value;  ///< in the graph; empty for an array without elements, which the graph does not have

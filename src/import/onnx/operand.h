@@ -37,7 +37,7 @@ inline constexpr int64_t kMostKnown = int64_t{1} << 24;
 /// @throws Error for a shape beyond them
 void check_size(const std::vector<Dim>& shape);
 
-/// What a file holds. @throws Error for a type that the IR cannot hold
+/// The contents of a file. @throws Error for a type that the IR cannot hold
 Operand operand_of(const Tensor& tensor);
 /// A known operand of these numbers, rounded to the type. @pre the IR has the type
 Operand known_numbers(DataType type, const std::vector<int64_t>& shape, const std::vector<double>& numbers);

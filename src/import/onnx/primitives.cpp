@@ -89,6 +89,13 @@ std::vector<Operand> beside_each_other(const Call& call, const Operand& a, const
     return {a, call.build.with_shape(b, shape)};
 }
 
+std::vector<Operand> both_inputs(const Call& call) {
+    call.expect(call.inputs() == 2, "expects two inputs");
+    call.expect(call.in(0).type == call.in(1).type,
+                fmt::format("has inputs of {} and {}", name(call.in(0).type), name(call.in(1).type)));
+    return beside_each_other(call, call.in(0), call.in(1));
+}
+
 Operand elementwise(const Call& call, const std::vector<Operand>& operands, const std::string& body,
                     DataType type) {
     const std::vector<Dim> shape = broadcast_shape(call, operands);

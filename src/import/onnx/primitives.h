@@ -5,7 +5,7 @@
 
 #include "import/onnx/call.h"
 
-/// What operators of ONNX are made of. Each is one structured operator, or what is known.
+/// The building blocks of ONNX operators. Each is one structured operator, or what is known.
 namespace tessera::import::onnx {
 
 /// An operator of the node that is yet to be written.
@@ -21,6 +21,8 @@ std::vector<std::string> broadcast_coordinates(const Operand& operand, const std
 /// Two operands that broadcast. Before opset 7 the attribute `axis` says where the second one stands beside
 /// the first.
 std::vector<Operand> beside_each_other(const Call& call, const Operand& a, const Operand& b);
+/// Both inputs of the call, which have one type, beside each other. @throws Error for others
+std::vector<Operand> both_inputs(const Call& call);
 /// An element by elements of operands, called A, B, C, ... in `body`, with broadcasting.
 Operand elementwise(const Call& call, const std::vector<Operand>& operands, const std::string& body,
                     DataType type);

@@ -20,7 +20,7 @@ public:
 
     /// @throws Error if the contents are not those of the type and shape, or lie outside of the folder.
     Tensor read(ProtobufReader message);
-    /// What keeps the contents that lie in other files.
+    /// Keeps the contents that lie in other files.
     std::vector<std::shared_ptr<const void>> files() const;
 
 private:

@@ -27,7 +27,7 @@ struct Windows {
 std::vector<int64_t> numbers_of_axes(const Call& call, const std::string& name, size_t count,
                                      int64_t otherwise);
 
-/// Of every spatial axis, by the attributes strides, dilations, pads, auto_pad and ceil_mode.
+/// The windows along every spatial axis, by the attributes strides, dilations, pads, auto_pad and ceil_mode.
 /// @throws Error for numbers that make no window
 std::vector<Windows> windows_of(const Call& call, const std::vector<int64_t>& spatial,
                                 const std::vector<int64_t>& kernel);

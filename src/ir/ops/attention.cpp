@@ -100,7 +100,7 @@ DefinitionPtr define_with(Symbols symbols, const AttentionShape& shape, fmt::str
         return fmt::format("of [{}, {}, {}, {}]", text(shape.pages), kPageSlots, shape.cache_heads, width);
     };
     const bool is_read = form.has_scales;
-    // What a table has for the distance of key s from token i, and for the head.
+    // An entry of a table, by the distance of key s from token i and by the head.
     const std::string row = fmt::format("s - start[b] - i + {}, g * {} + r", (shape.distances - 1) / 2,
                                         shape.heads / shape.cache_heads);
     const auto vectors = [&](bool is_there, const char* operand) {

@@ -13,7 +13,7 @@
 //
 //   for i: u_i = f(w_i + sum over j < i of P(i, j) value_j(u_j))
 //
-// What is left at the end goes one by one, as `loops` does.
+// The rest at the end goes one by one, as `loops` does.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -197,7 +197,7 @@ private:
         }
     }
 
-    /// What the state of j, or that before the chunk, -1, counts for in the line at i; null: as it is.
+    /// The factor of the state of j, or of that before the chunk, -1, in the line at i; null: as it is.
     ValuePtr decay(size_t line, int64_t i, int64_t j) const {
         if (!is_before(line)) return i == j ? nullptr : decays_.load(at_tile(i, j));
         if (before_.name != decays_.name) return i == 0 ? nullptr : before_.load(at_tile(i, j));
@@ -355,7 +355,7 @@ int64_t registers_of(const facts::LinearRecurrence& linear, int64_t steps, int64
     return of_a_group * std::max((queries + 1) * steps + 2, steps * (steps + 1) / 2 + 2);
 }
 
-/// Where there are several values to take, with as many of them as there are registers for.
+/// Leaves that take several values, as many as there are registers for.
 void candidates(const CandidateScope& scope, std::vector<Candidate>& out) {
     const Definition& d = scope.definition();
     const int64_t values = scope.extent(ordered_iterator(d));

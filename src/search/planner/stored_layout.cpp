@@ -44,8 +44,8 @@ void choose_pages(const Graph& graph, const Node& node, int operand, const Choos
                 return choose(operand, last[0], s, 1);
 }
 
-/// What a recurrence carries: all that a group of lanes passes through at each value of the ordered iterator
-/// lies side by side. By rows it would be a part of each, and share few sets of the nearest cache.
+/// The layout of a carried state: all that a group of lanes passes through at each value of the ordered
+/// iterator lies side by side. By rows it would be a part of each, and share few sets of the nearest cache.
 Layout layout_of_carried(const Definition& d, const std::vector<ExprPtr>& map, int64_t lanes) {
     const int last = static_cast<int>(map.size()) - 1;
     // Behind the axes of parallel iterators, before those that the lines run through.
@@ -64,7 +64,8 @@ Layout layout_of_carried(const Definition& d, const std::vector<ExprPtr>& map, i
     return layout;
 }
 
-/// What a recurrence carries, and its constants, for lanes along the last axis of what it carries.
+/// Chooses the layouts of the carried state and of the constants, for lanes along the last axis of what it
+/// carries.
 void choose_of_recurrence(const Graph& graph, const Node& node, const PlannerOptions& options,
                           plan::Plan& plan) {
     const Definition& d = *node.definition();

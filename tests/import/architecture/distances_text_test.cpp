@@ -24,7 +24,7 @@ protected:
             for (const char* name : {"k", "v", "o"}) add(layer + name + ".weight", {kHidden, kHidden});
             const std::vector<float> vectors = add(layer + "places.weight", {kRows, kHidden});
             const std::vector<float> fixed = add(layer + "fixed", {kHeads, kWidth});
-            // What all tokens have the same product with is a number of the distance.
+            // A product that is the same for all tokens is a number of the distance.
             std::vector<float>& numbers = add(layer + "numbers.weight", {kRows, kHeads});
             for (size_t i = 0; i < numbers.size(); ++i) {
                 const size_t row = i / kHeads, head = i % kHeads;

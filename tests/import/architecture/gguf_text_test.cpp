@@ -9,7 +9,7 @@
 #include "import/gguf_builder.h"
 #include "support/error.h"
 
-// What a text says of GGUF files, by a folder with the same model.
+// A text's names of GGUF files, against a folder with the same model.
 
 namespace tessera::import {
 namespace {

@@ -12,14 +12,6 @@ namespace {
 
 using Results = std::vector<Operand>;
 
-/// Both operands, of one type. Before opset 7 `axis` says where the second one stands beside the first.
-std::vector<Operand> operands_of(const Call& call) {
-    call.expect(call.inputs() == 2, "expects two inputs");
-    call.expect(call.in(0).type == call.in(1).type,
-                fmt::format("has inputs of {} and {}", name(call.in(0).type), name(call.in(1).type)));
-    return beside_each_other(call, call.in(0), call.in(1));
-}
-
 template <size_t N>
 struct Text {
     char text[N];
@@ -34,19 +26,19 @@ Results unary(const Call& call) {
 
 template <Text kBody>
 Results binary(const Call& call) {
-    return {elementwise(call, operands_of(call), wrapped(kBody.text, call.in(0).type))};
+    return {elementwise(call, both_inputs(call), wrapped(kBody.text, call.in(0).type))};
 }
 
 /// Towards zero; by 0 it is 0, which ONNX leaves open.
 Results divide(const Call& call) {
     if (!is_integer(call.in(0).type)) return binary<"A / B">(call);
     return {elementwise(
-        call, operands_of(call),
+        call, both_inputs(call),
         wrapped("select(B == 0, 0, select((A < 0) == (B < 0), A div B, -(-A div B)))", call.in(0).type))};
 }
 
 Results modulo(const Call& call) {
-    const std::vector<Operand> operands = operands_of(call);
+    const std::vector<Operand> operands = both_inputs(call);
     const bool has_sign_of_dividend = call.integer("fmod", 0) != 0;
     const DataType type = call.in(0).type;
     if (has_sign_of_dividend)
@@ -79,13 +71,14 @@ Results power(const Call& call) {
 
 /// Whole floats are whole already from 2^52 on.
 constexpr const char* kFloor = "select(abs(A) < 4503599627370496, A div 1, A)";
+constexpr const char* kCeiling = "select(abs(A) < 4503599627370496, -(-A div 1), A)";
 
 Results floor_of(const Call& call) {
     return {elementwise(call, {call.in(0)}, kFloor)};
 }
 
 Results ceiling_of(const Call& call) {
-    return {elementwise(call, {call.in(0)}, "select(abs(A) < 4503599627370496, -(-A div 1), A)")};
+    return {elementwise(call, {call.in(0)}, kCeiling)};
 }
 
 Results sign_of(const Call& call) {
@@ -113,7 +106,7 @@ Results bitwise_not(const Call& call) {
 }
 
 Results bit_shift(const Call& call) {
-    const std::vector<Operand> operands = operands_of(call);
+    const std::vector<Operand> operands = both_inputs(call);
     const std::string direction = call.text("direction", "");
     call.expect(direction == "LEFT" || direction == "RIGHT",
                 fmt::format("shifts to \"{}\", expected LEFT or RIGHT", direction));

@@ -12,10 +12,7 @@ namespace {
 using Results = std::vector<Operand>;
 
 Results truth_of_two(const Call& call, const char* body) {
-    call.expect(call.inputs() == 2, "expects two inputs");
-    call.expect(call.in(0).type == call.in(1).type,
-                fmt::format("has inputs of {} and {}", name(call.in(0).type), name(call.in(1).type)));
-    return {elementwise(call, beside_each_other(call, call.in(0), call.in(1)), body, DataType::kBool)};
+    return {elementwise(call, both_inputs(call), body, DataType::kBool)};
 }
 
 Results conjunction(const Call& call) {

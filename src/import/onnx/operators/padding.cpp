@@ -13,7 +13,7 @@ namespace {
 
 using Results = std::vector<Operand>;
 
-/// Of each axis the place in the input, for a table; -1 outside.
+/// The place in the input along each axis, for a table; -1 outside.
 std::vector<int64_t> padded_places(const Call& call, const std::string& mode, int64_t extent, int64_t before,
                                    int64_t after) {
     // Negative pads crop first: what is added follows from what is left.

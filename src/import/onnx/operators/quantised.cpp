@@ -14,7 +14,7 @@ namespace {
 
 using Results = std::vector<Operand>;
 
-/// Where scale and zero point are read for the element of x at `axes`: one, one along an axis, or one for
+/// The places of scale and zero point for the element of x at `axes`: one, one along an axis, or one for
 /// each block.
 std::vector<std::string> parameter_place(const Call& call, const Operand& x, const Operand& parameter) {
     const std::vector<std::string> axes = axis_names(x.rank());

@@ -67,7 +67,7 @@ std::vector<Activation> activations_of(const Call& call, const std::vector<std::
     return all;
 }
 
-/// What the three kinds of layers have in common.
+/// The parts that the three kinds of layers share.
 class Layer {
 public:
     Layer(const Call& c, int64_t gates_, const std::vector<std::string>& usual) : call(c), gates(gates_) {

@@ -32,7 +32,7 @@ Reduction reduction_of(const Call& call) {
     return reduction;
 }
 
-/// Of each element `before`, folded, and of what is folded `after`, in which `A` is it.
+/// Folds `before` of each element, then applies `after`, in which `A` is the fold.
 Operand reduced(const Call& call, const Operand& x, const Reduction& how, const char* monoid,
                 const char* before, const char* after) {
     const DataType type = x.type, wide = sum_type(type);
