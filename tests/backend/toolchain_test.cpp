@@ -60,6 +60,7 @@ protected:
     void SetUp() override {
         write_text(header(), "#pragma once\ninline int seven() { return 7; }\n");
         write_text(step(), "#pragma once\n");
+        write_text(wide(), "#pragma once\n");
         options_.include_directory = header().parent_path().parent_path().parent_path();
         options_.cache_directory = folder_.path() / "a cache's $(folder); \"x\"";
         unsetenv("TESSERA_TEST_CODE");  // the compiler itself, which remembers nothing
@@ -69,6 +70,7 @@ protected:
 
     fs::path header() const { return folder_.path() / "include/tessera/ntt/ntt.h"; }
     fs::path step() const { return folder_.path() / "include/tessera/step.h"; }
+    fs::path wide() const { return folder_.path() / "include/tessera/wide.h"; }
     std::set<std::string> cache_entries() const {
         std::set<std::string> names;
         for (const auto& entry : fs::directory_iterator(options_.cache_directory))
@@ -180,8 +182,10 @@ TEST_F(Toolchain, TextHeaderFlagsAndCompilerAreAllInTheKey) {
     EXPECT_FALSE(is_cached(kAnswer));
     write_text(step(), "#pragma once\nstruct TesseraStep;\n");
     EXPECT_FALSE(is_cached(kAnswer));
+    write_text(wide(), "#pragma once\nstruct Wide;\n");
+    EXPECT_FALSE(is_cached(kAnswer));
     EXPECT_TRUE(is_cached(kAnswer));
-    EXPECT_EQ(digests.size(), 5);  // all of that but the text and step.h, which nothing measured depends on
+    EXPECT_EQ(digests.size(), 5);  // all but the text, step.h and wide.h: nothing measured depends on them
 }
 
 // With contraction the product would not be rounded, and the difference would be the error of that rounding.
