@@ -24,6 +24,9 @@ Along along(const ExprPtr& component, int x) {
             const Along left = along(call->arguments[0], x), right = along(call->arguments[1], x);
             return left == Along::kSame ? right : right == Along::kSame ? left : Along::kApart;
         }
+        case Function::kSub:
+            return along(call->arguments[1], x) == Along::kSame ? along(call->arguments[0], x)
+                                                                : Along::kApart;
         case Function::kMod:  // of an extent that groups divide
             return along(call->arguments[0], x);
         case Function::kFloorDiv:  // a block, of several groups

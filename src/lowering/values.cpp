@@ -89,6 +89,25 @@ bool is_quotient_by_what_may_be_zero(const movement::ValueExpr& value) {
            movement::number_kind(value) == movement::NumberKind::kFloat;
 }
 
+[[noreturn]] void refuse_out_of_range(const Node& node, const std::string& tensor) {
+    throw Refused(node.name, tensor, "may be read out of range within a group of lanes",
+                  "choose another iterator for the lanes");
+}
+
+movement::Load::Guard guard_of(const movement::Index& coordinate, const movement::Index& extent,
+                               const Node& node, const std::string& tensor) {
+    const auto stride = coordinate.coefficient(kLane);
+    if (!stride || *stride < 0) refuse_out_of_range(node, tensor);
+    return {coordinate.substitute(kLane, movement::Index(0)), extent, *stride};
+}
+
+/// @throws Refused if the lanes leave several axes, or lie in one place.
+void expect_one_of_lanes(const movement::Load& load, const Node& node, const std::string& tensor) {
+    const auto with_lanes = std::ranges::count_if(
+        load.guards, [](const movement::Load::Guard& guard) { return guard.lane_stride > 0; });
+    if (with_lanes > 1 || (with_lanes == 1 && load.lane_stride == 0)) refuse_out_of_range(node, tensor);
+}
+
 movement::ValuePtr integer_value(const movement::Index& value, const Node& node) {
     const auto stride = value.coefficient(kLane);
     if (!stride) {
@@ -145,12 +164,7 @@ movement::ValuePtr to_value(const ExprPtr& expr, const ValueScope& scope) {
             at.push_back(to_index(component, scope.node, scope.iterators, scope.storage));
             // Values of index operands are in range: the run time checks the inputs of a step.
             if (is_indirect(component) || is_inside(component, extents[axis], scope)) continue;
-            if (at.back().uses(kLane)) {
-                throw Refused(scope.node.name, tensor.name,
-                              "may be read out of range within a group of lanes",
-                              "choose another iterator for the lanes");
-            }
-            load.guards.push_back({at.back(), extents[axis]});
+            load.guards.push_back(guard_of(at.back(), extents[axis], scope.node, tensor.name));
         }
         if (load.guards.empty()) load.outside = 0;
         // A recurrence reads what its lines write.
@@ -158,6 +172,7 @@ movement::ValuePtr to_value(const ExprPtr& expr, const ValueScope& scope) {
                                               tensor.name, scope.storage.is_tile(value));
         load.from = split.address;
         load.lane_stride = split.stride;
+        expect_one_of_lanes(load, scope.node, tensor.name);
         return std::make_shared<const movement::ValueExpr>(movement::ValueExpr{std::move(load)});
     }
     if (const auto* to = std::get_if<Cast>(&expr->node)) {

@@ -147,6 +147,17 @@ TEST(VectorWork, LanesThatLieApartAreGathered) {
     EXPECT_EQ(vector_work(d, {16, 16}, 1, 16, {tiles, {}}).gathers, 16 * 16) << "a group is in two tiles";
 }
 
+TEST(CostModel, AReadBeforeAnAxisHasItsLanesSideBySide) {
+    const auto work = [](const std::string& read) {
+        return vector_work(
+            parse_definition("op w(c: 8, o: 64)\nin X f32[c, " + read + "] of [8, 64]\nout Y f32[c, o] = X\n",
+                             "test"),
+            {8, 64}, 1, 16);
+    };
+    EXPECT_EQ(work("o - 1"), work("o"));
+    EXPECT_GT(work("63 - o").gathers, 0);
+}
+
 TEST(CostModel, AnElementAloneTakesAGroupsLoad) {
     // The table has no gathers: fitted alone they would take nothing.
     const CostModel model(testing::measured_machine());

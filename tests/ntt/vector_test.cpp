@@ -10,6 +10,7 @@
 #include "tessera/ntt/arithmetic.h"
 #include "tessera/ntt/fold.h"
 #include "tessera/ntt/fold_many.h"
+#include "tessera/ntt/group.h"
 #include "tessera/ntt/mask.h"
 #include "tessera/ntt/memory.h"
 
@@ -149,6 +150,47 @@ TYPED_TEST(VectorOfFloat, PartialAccessTouchesTheFirstLanesOnly) {
     store(target.data(), iota<V>(5.0f));
     EXPECT_TRUE(target.guards_are_intact());
     for (int i = 0; i < L; ++i) EXPECT_EQ(target[i], 5.0f + static_cast<float>(i));
+}
+
+TYPED_TEST(VectorOfFloat, LanesBetweenAreAllThatIsRead) {
+    using V = TypeParam;
+    constexpr int L = lanes_v<V>;
+    const auto check = [&](const auto stride, int64_t first, int64_t end) {
+        const int64_t last = std::min<int64_t>(end, L), count = std::max<int64_t>(last - first, 0);
+        // Both ends are guarded by AddressSanitizer: p lies before the first element.
+        const auto source = Random(13).numbers(count == 0 ? 0 : (count - 1) * stride + 1);
+        const float* const p = source.data() - first * stride;
+        const V v = load_between<V>(p, stride, first, end, 4.0f);
+        for (int i = 0; i < L; ++i) {
+            const bool is_read = i >= first && i < last;
+            EXPECT_EQ(lane(v, i), is_read ? source[static_cast<size_t>((i - first) * stride)] : 4.0f);
+        }
+    };
+    for (int64_t first = 0; first <= L + 1; ++first) {
+        for (int64_t end = -1; end <= L + 1; ++end) {
+            check(Int<1>{}, first, end);
+            check(int64_t{3}, first, end);
+        }
+    }
+}
+
+TYPED_TEST(VectorOfFloat, LanesInsideOfAnAxis) {
+    using V = TypeParam;
+    constexpr int L = lanes_v<V>;
+    const int64_t extent = 3 * L + 1;
+    const auto axis = Random(17).numbers(extent);
+    for (const int64_t step : {1, 2, 5}) {
+        for (int64_t at = -step * L - 1; at <= extent + 1; ++at) {
+            for (const int64_t count : {int64_t{0}, int64_t{1}, int64_t{L}}) {
+                const V v = load_inside<V>(axis.data() + at, step, at, step, extent, count, -2.0f);
+                for (int i = 0; i < L; ++i) {
+                    const int64_t of_lane = at + i * step;
+                    const bool is_inside = i < count && of_lane >= 0 && of_lane < extent;
+                    EXPECT_EQ(lane(v, i), is_inside ? axis[static_cast<size_t>(of_lane)] : -2.0f);
+                }
+            }
+        }
+    }
 }
 
 TYPED_TEST(VectorOfFloat, StridedAccess) {

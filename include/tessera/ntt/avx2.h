@@ -24,13 +24,13 @@ namespace native {
     return I32x4{0, 1, 2, 3} < static_cast<int32_t>(n < 4 ? n : 4);
 }
 
-[[gnu::always_inline]] inline F32x8 load_first(const float* p, int64_t n, F32x8 rest) {
-    const I32x8 mask = first_8(n);
+[[gnu::always_inline]] inline F32x8 load_between(const float* p, int64_t first, int64_t end, F32x8 rest) {
+    const I32x8 mask = first_8(end) & ~first_8(first);
     const F32x8 lanes = __builtin_ia32_maskloadps256(reinterpret_cast<const F32x8*>(p), mask);
     return __builtin_ia32_blendvps256(rest, lanes, (F32x8)mask);
 }
-[[gnu::always_inline]] inline F32x4 load_first(const float* p, int64_t n, F32x4 rest) {
-    const I32x4 mask = first_4(n);
+[[gnu::always_inline]] inline F32x4 load_between(const float* p, int64_t first, int64_t end, F32x4 rest) {
+    const I32x4 mask = first_4(end) & ~first_4(first);
     const F32x4 lanes = __builtin_ia32_maskloadps(reinterpret_cast<const F32x4*>(p), mask);
     return __builtin_ia32_blendvps(rest, lanes, (F32x4)mask);
 }

@@ -62,6 +62,9 @@ inline constexpr int kRoundToNearestEven = 0;  // _MM_FROUND_TO_NEAREST_INT
 [[gnu::always_inline]] inline uint16_t first_lanes(int64_t n) {
     return static_cast<uint16_t>(n >= 16 ? 0xffffu : (1u << n) - 1u);
 }
+[[gnu::always_inline]] inline uint16_t lanes_between(int64_t first, int64_t end) {
+    return static_cast<uint16_t>(first_lanes(end) & ~first_lanes(first));
+}
 
 // The address argument of a builtin, which is a pointer to elements for GCC and one to a vector for Clang.
 struct Address {
@@ -73,20 +76,21 @@ struct Address {
     }
 };
 
-[[gnu::always_inline]] inline F32x16 load_first(const float* p, int64_t n, F32x16 rest) {
-    return __builtin_ia32_loadups512_mask(Address(p), rest, first_lanes(n));
+[[gnu::always_inline]] inline F32x16 load_between(const float* p, int64_t first, int64_t end, F32x16 rest) {
+    return __builtin_ia32_loadups512_mask(Address(p), rest, lanes_between(first, end));
 }
-[[gnu::always_inline]] inline F32x8 load_first(const float* p, int64_t n, F32x8 rest) {
-    return __builtin_ia32_loadups256_mask(Address(p), rest, static_cast<uint8_t>(first_lanes(n)));
+[[gnu::always_inline]] inline F32x8 load_between(const float* p, int64_t first, int64_t end, F32x8 rest) {
+    return __builtin_ia32_loadups256_mask(Address(p), rest, static_cast<uint8_t>(lanes_between(first, end)));
 }
-[[gnu::always_inline]] inline F32x4 load_first(const float* p, int64_t n, F32x4 rest) {
-    return __builtin_ia32_loadups128_mask(Address(p), rest, static_cast<uint8_t>(first_lanes(n)));
+[[gnu::always_inline]] inline F32x4 load_between(const float* p, int64_t first, int64_t end, F32x4 rest) {
+    return __builtin_ia32_loadups128_mask(Address(p), rest, static_cast<uint8_t>(lanes_between(first, end)));
 }
-[[gnu::always_inline]] inline I32x16 load_first(const int32_t* p, int64_t n, I32x16 rest) {
-    return __builtin_ia32_loaddqusi512_mask(Address(p), rest, first_lanes(n));
+[[gnu::always_inline]] inline I32x16 load_between(const int32_t* p, int64_t first, int64_t end, I32x16 rest) {
+    return __builtin_ia32_loaddqusi512_mask(Address(p), rest, lanes_between(first, end));
 }
-[[gnu::always_inline]] inline I32x8 load_first(const int32_t* p, int64_t n, I32x8 rest) {
-    return __builtin_ia32_loaddqusi256_mask(Address(p), rest, static_cast<uint8_t>(first_lanes(n)));
+[[gnu::always_inline]] inline I32x8 load_between(const int32_t* p, int64_t first, int64_t end, I32x8 rest) {
+    return __builtin_ia32_loaddqusi256_mask(Address(p), rest,
+                                            static_cast<uint8_t>(lanes_between(first, end)));
 }
 
 [[gnu::always_inline]] inline void store_first(float* p, F32x16 v, int64_t n) {

@@ -31,6 +31,16 @@ template <Lanewise V, SourceOf<V> P, Extent S, Extent N>
     }
 }
 
+/// The valid lanes of which a coordinate, `at` in lane 0 and `step` more in each next one, lies in
+/// [0, extent): lane i from p[i * stride]. The others hold `outside`. step > 0
+template <Lanewise V, SourceOf<V> P, Extent S, Extent T, Extent N>
+[[gnu::always_inline]] inline V load_inside(P p, S stride, int64_t at, T step, int64_t extent, N count,
+                                            Element<V> outside) {
+    const int64_t first = at < 0 ? ceil_div(-at, int64_t{step}) : 0;
+    const int64_t inside = extent > at ? ceil_div(extent - at, int64_t{step}) : 0;
+    return load_between<V>(p, stride, first, inside < count ? inside : int64_t{count}, outside);
+}
+
 /// Stores the valid lanes.
 template <Lanewise V, TargetOf<V> P, Extent N>
 [[gnu::always_inline]] inline void store_group(P p, V v, N count) {

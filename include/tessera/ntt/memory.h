@@ -47,6 +47,14 @@ template <class V>
     return select(iota<WithElement<V, int32_t>>() < count, v, identity);
 }
 
+/// v in the lanes first <= i < end, `identity` in the others. 0 <= first
+template <class V>
+[[gnu::always_inline]] inline V keep_between(V v, int64_t first, int64_t end, Element<V> identity) {
+    const auto before = static_cast<int32_t>(first < lanes_v<V> ? first : lanes_v<V>);
+    return select(iota<WithElement<V, int32_t>>() < before, broadcast<V>(identity),
+                  keep_first(v, end, identity));
+}
+
 /// p[i]; packed bits give a float.
 template <class P>
 [[gnu::always_inline]] inline auto lane_of(P p, int64_t i) {
@@ -148,7 +156,7 @@ template <Lanewise V, SourceOf<V> P>
         return V{load_first<Half>(p, n, identity),
                  load_first<Half>(p + lanes_v<Half>, n - lanes_v<Half>, identity)};
     } else if constexpr (std::same_as<T, Element<V>>) {
-        return V{native::load_first(p, n > 0 ? n : 0, broadcast<V>(identity).bits)};
+        return V{native::load_between(p, 0, n > 0 ? n : 0, broadcast<V>(identity).bits)};
     } else {
         T raw[lanes_v<V>] = {};
         detail::copy_first<sizeof raw>(raw, p, (n > 0 ? n : 0) * static_cast<int64_t>(sizeof(T)));
@@ -175,15 +183,15 @@ template <Lanewise V, TargetOf<V> P>
 
 namespace detail {
 
-/// The lanes i < n from `lane(i)`, by way of memory.
+/// The lanes first <= i < end from `lane(i)`, by way of memory.
 template <class V, class F>
-[[gnu::always_inline]] inline V collect(int64_t n, Element<V> identity, F lane) {
+[[gnu::always_inline]] inline V collect(int64_t first, int64_t end, Element<V> identity, F lane) {
     using T = std::remove_cvref_t<decltype(lane(0))>;
     if constexpr (std::same_as<T, Element<V>>) {
         V v = broadcast<V>(identity);
 #pragma GCC unroll 64
         for (int i = 0; i < lanes_v<V>; ++i) {
-            if (i < n) v.set(i, lane(i));
+            if (i >= first && i < end) v.set(i, lane(i));
         }
         return v;
     } else {
@@ -191,9 +199,9 @@ template <class V, class F>
         T raw[lanes_v<V>] = {};
 #pragma GCC unroll 64
         for (int i = 0; i < lanes_v<V>; ++i) {
-            if (i < n) raw[i] = lane(i);
+            if (i >= first && i < end) raw[i] = lane(i);
         }
-        return keep_first(load<V>(raw), n, identity);
+        return keep_between(load<V>(raw), first, end, identity);
     }
 }
 
@@ -223,7 +231,29 @@ template <Lanewise V, SourceOf<V> P, Extent S>
     if constexpr (Scalar<V>) {
         return n > 0 ? load<V>(p) : identity;
     } else {
-        return detail::collect<V>(n, identity, [&](int i) { return detail::lane_of(p, i * stride); });
+        return detail::collect<V>(0, n, identity, [&](int i) { return detail::lane_of(p, i * stride); });
+    }
+}
+
+/// Lane i from p[i * stride] where first <= i < end, the others hold `identity`. Reads nothing else: p itself
+/// may lie before what may be read. 0 <= first
+template <Lanewise V, SourceOf<V> P, Extent S>
+[[gnu::always_inline]] inline V load_between(P p, S stride, int64_t first, int64_t end,
+                                             Element<V> identity = 0) {
+    constexpr bool kIsContiguous = std::same_as<S, Int<1>>;
+    if constexpr (Scalar<V>) {
+        return first <= 0 && end > 0 ? load<V>(p) : identity;
+    } else if constexpr (kIsContiguous && !BitPointer<P> && V::kIsPair) {
+        using Half = typename V::Half;
+        constexpr int64_t kHalf = lanes_v<Half>;
+        return V{
+            load_between<Half>(p, stride, first, end, identity),
+            load_between<Half>(p + kHalf, stride, first > kHalf ? first - kHalf : 0, end - kHalf, identity)};
+    } else if constexpr (kIsContiguous && std::same_as<detail::Pointee<P>, Element<V>>) {
+        return V{native::load_between(p, first, end > 0 ? end : 0, broadcast<V>(identity).bits)};
+    } else {
+        return detail::collect<V>(first, end, identity,
+                                  [&](int i) { return detail::lane_of(p, i * stride); });
     }
 }
 
@@ -255,7 +285,7 @@ template <Lanewise V, SourceOf<V> P>
     if constexpr (Scalar<V>) {
         return load<V>(p + index);
     } else {
-        return detail::collect<V>(lanes_v<V>, 0, [&](int i) { return detail::lane_of(p, index[i]); });
+        return detail::collect<V>(0, lanes_v<V>, 0, [&](int i) { return detail::lane_of(p, index[i]); });
     }
 }
 

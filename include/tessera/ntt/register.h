@@ -99,13 +99,14 @@ template <class R>
     return b == b ? larger : b;
 }
 
-/// Lanes before `n` from memory, the others from `rest`; reads nothing beyond p[n - 1]. 0 <= n.
+/// The lanes from `first` to before `end` from memory, the others from `rest`; reads nothing else. Both are
+/// at least 0, and `end` may exceed the lanes.
 template <class T, class R>
-[[gnu::always_inline]] inline R load_first(const T* p, int64_t n, R rest) {
+[[gnu::always_inline]] inline R load_between(const T* p, int64_t first, int64_t end, R rest) {
     constexpr int kLanes = sizeof(R) / sizeof(T);
 #pragma GCC unroll 16
     for (int i = 0; i < kLanes; ++i) {
-        if (i < n) rest[i] = p[i];
+        if (i >= first && i < end) rest[i] = p[i];
     }
     return rest;
 }

@@ -56,9 +56,26 @@ std::string widened(const Text& value, const ValueContext& context) {
     return fmt::format("ntt::broadcast<{}>({})", context.vector(), value.text);
 }
 
+const movement::Load::Guard* guard_of_lanes(const movement::Load& load, const ValueContext& context) {
+    const auto guard = std::ranges::find_if(
+        load.guards, [](const movement::Load::Guard& each) { return each.lane_stride > 0; });
+    return guard == load.guards.end() || context.lanes == 1 ? nullptr : &*guard;
+}
+
+std::string stride_text(int64_t stride) {
+    return stride == 1 ? "ntt::Int<1>{}" : std::to_string(stride);
+}
+
 Text load_text(const movement::Load& load, const ValueContext& context) {
     Text result;
-    if (load.lane_stride == 0 || context.lanes == 1) {
+    const movement::Load::Guard* const lanes = guard_of_lanes(load, context);
+    if (lanes) {
+        result = {fmt::format("ntt::load_inside<{}>({}, {}, {}, ntt::Int<{}>{{}}, {}, {}, {})",
+                              context.vector(), address_text(load.from), stride_text(load.lane_stride),
+                              text_of(lanes->coordinate), lanes->lane_stride, text_of(lanes->extent),
+                              context.valid, float_literal(load.outside)),
+                  Kind::kFloat, true};
+    } else if (load.lane_stride == 0 || context.lanes == 1) {
         result.text = load.from.element == ElementType::kF32
                           ? fmt::format("{}[{}]", load.from.buffer, text_of(load.from.offset))
                           : fmt::format("ntt::element({}, {})", load.from.buffer, text_of(load.from.offset));
@@ -73,6 +90,7 @@ Text load_text(const movement::Load& load, const ValueContext& context) {
     }
     std::string inside;
     for (const movement::Load::Guard& guard : load.guards) {
+        if (&guard == lanes) continue;
         const std::string at = text_of(guard.coordinate);
         inside +=
             fmt::format("{}{} >= 0 && {} < {}", inside.empty() ? "" : " && ", at, at, text_of(guard.extent));

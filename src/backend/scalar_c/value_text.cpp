@@ -29,7 +29,7 @@ std::string load_text(const movement::Load& load, const ValueContext& context) {
     }
     std::string inside;
     for (const movement::Load::Guard& guard : load.guards) {
-        const std::string coordinate = text_of(guard.coordinate);
+        const std::string coordinate = text_of_lane(guard.coordinate, guard.lane_stride, context);
         inside += fmt::format("{}{} >= 0 && {} < {}", inside.empty() ? "" : " && ", coordinate, coordinate,
                               text_of(guard.extent));
     }

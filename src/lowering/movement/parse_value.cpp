@@ -120,15 +120,18 @@ Variable ValueParser::declaration() {
     return variable;
 }
 
-Address ValueParser::element(int64_t* lane_stride) {
+int64_t ValueParser::lane_stride() {
+    return scanner_.take(";") ? scanner_.integer("the stride of lanes", -kFar, kFar) : 0;
+}
+
+Address ValueParser::element(int64_t* stride) {
     const std::string buffer = scanner_.name("a buffer");
     const ProgramNames::Storage* storage = names_.storage(buffer);
     if (!storage) scanner_.fail(buffer, "is no buffer here");
     const ElementType type = storage->element;
     scanner_.expect("[");
     Address address{buffer, index(), type};
-    if (lane_stride && scanner_.take(";"))
-        *lane_stride = scanner_.integer("the stride of lanes", -kFar, kFar);
+    if (stride) *stride = lane_stride();
     scanner_.expect("]");
     return address;
 }
@@ -191,15 +194,16 @@ ValuePtr ValueParser::in_parentheses() {
     return apply_value(*function, {first, second});
 }
 
-/// "(x[t] if 0 <= t < T and .. else 0.0)"
+/// "(x[t; 1] if 0 <= t; 1 < T and .. else 0.0)"
 ValuePtr ValueParser::guarded(Load load) {
     scanner_.expect("if");
     do {
         scanner_.expect("0");
         scanner_.expect("<=");
-        const Index coordinate = index();
+        Load::Guard guard{index(), {}, lane_stride()};
         scanner_.expect("<");
-        load.guards.push_back({coordinate, index()});
+        guard.extent = index();
+        load.guards.push_back(std::move(guard));
     } while (scanner_.take("and"));
     scanner_.expect("else");
     load.outside = number();
@@ -211,8 +215,7 @@ ValuePtr ValueParser::function(const std::string& name) {
     scanner_.expect("(");
     ValuePtr result;
     if (name == "int") {
-        Integer integer{index(), 0};
-        if (scanner_.take(";")) integer.lane_stride = scanner_.integer("the stride of lanes", -kFar, kFar);
+        Integer integer{index(), lane_stride()};
         result = make_value({std::move(integer)});
     } else if (name == "fold") {
         const std::string accumulator = scanner_.name("an accumulator");

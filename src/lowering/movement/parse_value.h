@@ -17,7 +17,7 @@ public:
     Index index();
     /// "t: 0..63 multiple 16"; not yet known by its name.
     Variable declaration();
-    Address element(int64_t* lane_stride);
+    Address element(int64_t* stride);  ///< null: lanes have no place here
     ValuePtr value();
     double number();
     FieldValue field();
@@ -39,6 +39,7 @@ private:
     Index sum();
     Index term();
     Index factor();
+    int64_t lane_stride();  ///< "; 2"; 0 where none is stated
     ValuePtr in_parentheses();
     ValuePtr guarded(Load load);
     ValuePtr function(const std::string& name);

@@ -64,8 +64,8 @@ std::string printed_value(const ValueExpr& value) {
             if (load.guards.empty()) return element;
             std::string guards;
             for (const Load::Guard& g : load.guards)
-                guards += fmt::format("{}0 <= {} < {}", guards.empty() ? "" : " and ", print(g.coordinate),
-                                      print(g.extent));
+                guards += fmt::format("{}0 <= {} < {}", guards.empty() ? "" : " and ",
+                                      with_stride(print(g.coordinate), g.lane_stride), print(g.extent));
             return fmt::format("({} if {} else {})", element, guards, printed_number({load.outside, false}));
         }
         std::string operator()(const AccumulatorRef& a) const {

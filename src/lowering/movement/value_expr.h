@@ -32,10 +32,12 @@ bool same(const ValuePtr& a, const ValuePtr& b);
 struct Load {
     Address from;
     int64_t lane_stride = 0;
-    /// The load happens only where 0 <= coordinate < extent for each; elsewhere the value is `outside`.
+    /// The load happens only where 0 <= coordinate < extent for each; elsewhere the value is `outside`. The
+    /// coordinate of each lane is `lane_stride` more than that of the lane before; 0 in all guards but one.
     struct Guard {
         Index coordinate;
         Index extent;
+        int64_t lane_stride = 0;
         bool operator==(const Guard&) const = default;
     };
     std::vector<Guard> guards;

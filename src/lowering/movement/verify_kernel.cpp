@@ -121,10 +121,16 @@ private:
     }
     bool check_value(const Load& load) {
         check(load.from, false, !load.guards.empty());
+        int64_t with_lanes = 0;
         for (const Load::Guard& guard : load.guards) {
             check(guard.coordinate);
             check(guard.extent);
+            if (guard.lane_stride < 0 || (guard.lane_stride > 0 && !has_lanes(load.lane_stride)))
+                refuse(fmt::format("{} is guarded by lanes that run backwards or do not exist",
+                                   load.from.buffer));
+            if (guard.lane_stride > 0) ++with_lanes;
         }
+        if (with_lanes > 1) refuse(fmt::format("{} is guarded by lanes twice", load.from.buffer));
         if (!is_wide() && !fits_f32(load.from.element))
             refuse(fmt::format("{} holds integers, which a value is not computed of", load.from.buffer));
         return has_lanes(load.lane_stride);

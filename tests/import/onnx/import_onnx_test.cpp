@@ -120,6 +120,39 @@ TEST(ImportOnnx, Convolutions) {
                 }
 }
 
+TEST(ImportOnnx, TransposedConvolutionsAddEveryInputWhereItReaches) {
+    const int64_t extent = 4;
+    for (const int64_t stride : {1, 2, 3})
+        for (const int64_t kernel : {1, 2, 3, 4})
+            for (const int64_t dilation : {1, 2})
+                for (const int64_t begin : {0, 1}) {
+                    const int64_t count = stride * (extent - 1) + (kernel - 1) * dilation + 1 - begin;
+                    const ImportedModel model =
+                        imported(OnnxBuilder()
+                                     .input("x", test::kOnnxFloat, {1, 2, extent})
+                                     .input("w", test::kOnnxFloat, {2, 3, kernel})
+                                     .output("y", test::kOnnxFloat, {1, 3, count})
+                                     .node(OnnxNode("ConvTranspose", {"x", "w"}, {"y"})
+                                               .integers("strides", {stride})
+                                               .integers("dilations", {dilation})
+                                               .integers("pads", {begin, 0})));
+                    const TensorData x{{1, 2, extent}, counted(8, -2, 0.5)},
+                        w{{2, 3, kernel}, counted(static_cast<size_t>(6 * kernel), 1, 0.25)};
+                    std::vector<double> expected(static_cast<size_t>(3 * count));
+                    for (int64_t c = 0; c < 2; ++c)
+                        for (int64_t m = 0; m < 3; ++m)
+                            for (int64_t i = 0; i < extent; ++i)
+                                for (int64_t k = 0; k < kernel; ++k)
+                                    if (const int64_t o = i * stride + k * dilation - begin; o >= 0)
+                                        expected[static_cast<size_t>(m * count + o)] +=
+                                            x.values[static_cast<size_t>(c * extent + i)] *
+                                            w.values[static_cast<size_t>((c * 3 + m) * kernel + k)];
+                    const TensorData y = run(model, {{"x", x}, {"w", w}}).at(0);
+                    EXPECT_EQ(y.shape, (std::vector<int64_t>{1, 3, count}));
+                    EXPECT_EQ(y.values, expected) << stride << kernel << dilation << begin;
+                }
+}
+
 TEST(ImportOnnx, AveragesCountPaddingButNotWhatCeilAdds) {
     const ImportedModel model = imported(OnnxBuilder(19)
                                              .input("x", test::kOnnxFloat, {1, 1, 6})

@@ -135,6 +135,22 @@ TEST(Interpret, GuardedElementsAreNotTouched) {
                 ElementsAre(-5, -5, 7, -5));
 }
 
+TEST(Interpret, GuardsTellLanesApart) {
+    PlainMemory memory;
+    memory.input = {7, 8, 9};
+    const char* const before =
+        "lanes e: 0..3 from 0 to 4 by 4 {\n  y[e; 1] = (x[e - 2; 1] if 0 <= e - 2; 1 < 3 ";
+    EXPECT_THAT(result_of(before + std::string("else -5.0)\n}\n"), 4, memory), ElementsAre(-5, -5, 7, 8));
+    EXPECT_THAT(result_of("lanes e: 0..3 from 0 to 4 by 4 {\n"
+                          "  y[e; 1] = (x[2 * e - 1; 2] if 0 <= 2 * e - 1; 2 < 3 else -5.0)\n}\n",
+                          4, memory),
+                ElementsAre(-5, 8, -5, -5));
+    EXPECT_THAT(result_of("lanes e: 0..3 from 0 to 4 by 4 {\n"
+                          "  y[e; 1] = (x[e; 1] if 0 <= e - 9; 1 < 3 else -5.0)\n}\n",
+                          4, memory),
+                ElementsAre(-5, -5, -5, -5));
+}
+
 TEST(Interpret, TilesAreOfTheBody) {
     EXPECT_THAT(result_of("for t: 0..1 from 0 to 2 by 1 {\n  tile z: 4\n  fill z[0] times 4 = 1.0\n"
                           "  z[t] = 2.0\n  y[2 * t] = z[0]\n  y[2 * t + 1] = z[1]\n}\n",

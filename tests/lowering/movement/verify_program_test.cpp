@@ -123,6 +123,17 @@ TEST(VerifyProgram, FaultsThatHaveNoText) {
     EXPECT_EQ(print(verify(twice).front()), "kernel k: its block has two kernels of this name");
 }
 
+TEST(VerifyProgram, OneGuardHasLanesThatRunForwards) {
+    const auto guarded = [](const std::string& guards) {
+        return body_fault("lanes e: 0..7 from 0 to 8 by 8 { x[e; 1] = (w[e; 1] if " + guards +
+                          " else 0.0) }\n");
+    };
+    EXPECT_EQ(guarded("0 <= e; 1 < 8 and 0 <= T < 9"), "");
+    EXPECT_THAT(guarded("0 <= 7 - e; -1 < 8"), HasSubstr("guarded by lanes that run backwards"));
+    EXPECT_THAT(guarded("0 <= e; 1 < 8 and 0 <= e; 2 < 9"), HasSubstr("guarded by lanes twice"));
+    EXPECT_THAT(body_fault("x[0] = (w[0] if 0 <= T; 1 < 9 else 0.0)\n"), HasSubstr("or do not exist"));
+}
+
 /// Code that a value or an empty range may keep from running need not be inside.
 TEST(VerifyProgram, WhatMayNotRunMayLieOutside) {
     EXPECT_EQ(body_fault("for t: 0..7 from 8 to T by 1 { x[t + 16] = 1 }\n"), "");

@@ -63,7 +63,8 @@ private:
     ValueCode value_of(const Load& load) const {
         LoadCode code{element(load.from, load.lane_stride), {}, rounded(load.outside)};
         for (const Load::Guard& guard : load.guards)
-            code.guards.push_back({index(guard.coordinate), index(guard.extent)});
+            code.guards.push_back(
+                {index(guard.coordinate), index(guard.extent), lanes_ > 1 ? guard.lane_stride : 0});
         const bool has_lanes = code.from.lane_stride != 0;
         return {std::move(code), NumberKind::kFloat, has_lanes};
     }

@@ -50,6 +50,7 @@ struct LoadCode {
     ElementCode from;
     struct Guard {
         IndexCode coordinate, extent;
+        int64_t lane_stride;
     };
     std::vector<Guard> guards;
     double outside;

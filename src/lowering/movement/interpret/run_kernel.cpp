@@ -116,11 +116,10 @@ void KernelRun::note_write(const StorageRun& storage, int64_t element) {
     }
 }
 
-void KernelRun::load(const StorageRun& storage, int64_t first, int64_t stride, int64_t count,
-                     double* values) {
+void KernelRun::load(const StorageRun& storage, int64_t first, int64_t stride, int64_t count, double* values,
+                     const double* used) {
     element_values(storage.data, storage.element, first, stride, count, values);
     if (!storage.shadow) return;
-    const double* used = count > 1 ? used_ : nullptr;
     for (int64_t i = 0; i < count; ++i)
         if (!used || used[i] != 0) note_read(storage, first + i * stride);
 }
@@ -164,18 +163,24 @@ void KernelRun::value_of(const IntegerCode& code, bool has_lanes, double* out) {
 
 void KernelRun::value_of(const LoadCode& code, bool has_lanes, double* out) {
     const int64_t count = has_lanes ? valid_ : 1;
+    int64_t begin = 0, end = count;  // the lanes that are loaded
     for (const LoadCode::Guard& guard : code.guards) {
-        const int64_t coordinate = index(guard.coordinate);
-        if (coordinate >= 0 && coordinate < index(guard.extent)) continue;
-        std::fill(out, out + count, code.outside);
-        return;
+        const int64_t coordinate = index(guard.coordinate), extent = index(guard.extent);
+        const auto is_outside = [&](int64_t lane) {
+            const int64_t at = coordinate + lane * guard.lane_stride;
+            return at < 0 || at >= extent;
+        };
+        while (begin < end && is_outside(begin)) ++begin;
+        while (begin < end && is_outside(end - 1)) --end;
     }
+    std::fill(out, out + count, code.outside);
+    if (begin == end) return;
     const StorageRun& storage = storages_[code.from.storage];
-    const int64_t first = index(code.from.offset), stride = code.from.lane_stride;
-    if (is_inside(storage, first, first + (count - 1) * stride, stride)) {
-        load(storage, first, stride, count, out);
+    const int64_t stride = code.from.lane_stride, first = index(code.from.offset) + begin * stride;
+    if (is_inside(storage, first, first + (end - 1 - begin) * stride, stride)) {
+        load(storage, first, stride, end - begin, out + begin, has_lanes && used_ ? used_ + begin : nullptr);
     } else {
-        std::fill(out, out + count, std::numeric_limits<double>::quiet_NaN());
+        std::fill(out + begin, out + end, std::numeric_limits<double>::quiet_NaN());
     }
 }
 

@@ -48,7 +48,9 @@ private:
     bool is_inside(const StorageRun& storage, int64_t first, int64_t last, int64_t stride);
     void note_read(const StorageRun& storage, int64_t element);
     void note_write(const StorageRun& storage, int64_t element);
-    void load(const StorageRun& storage, int64_t first, int64_t stride, int64_t count, double* values);
+    /// @param used 0 for lanes whose number nobody uses; null: all are
+    void load(const StorageRun& storage, int64_t first, int64_t stride, int64_t count, double* values,
+              const double* used = nullptr);
     void store(const StorageRun& storage, int64_t element, double value);
 
     /// As many numbers as there are valid lanes, or one if the value has none.
