@@ -4,42 +4,17 @@
 
 #include <gtest/gtest.h>
 
-#include "import/constant_data.h"
-#include "import/onnx/onnx_builder.h"
-#include "ir/graph_interpreter.h"
-#include "support/error.h"
+#include "import/onnx/imported.h"
 
 namespace tessera::import::onnx {
 namespace {
 
+using test::counted;
+using test::imported;
 using test::OnnxBuilder;
 using test::OnnxNode;
 using test::ProtoText;
-
-ImportedModel imported(const OnnxBuilder& builder, const ImportOptions& options = {}) {
-    const auto bytes = std::make_shared<const std::string>(builder.bytes());
-    ModelText text = parse_model(*bytes, "m.onnx");
-    text.files.push_back(bytes);
-    return import_onnx(std::move(text), options);
-}
-
-/// The outputs of the imported graph by the interpreter, in the order of the model.
-std::vector<TensorData> run(const ImportedModel& model, const std::map<std::string, TensorData>& inputs) {
-    for (const Unsupported& each : model.unsupported) ADD_FAILURE() << print(each);
-    verify(model.graph, "m.onnx");
-    GraphCall call;
-    for (const Port& port : model.inputs) call.inputs[port.value] = inputs.at(port.name);
-    call.constant = [&](const Value& value, int64_t repetition) {
-        return constant_data(*model.weights, value, repetition);
-    };
-    return interpret_graph(model.graph, call).outputs;
-}
-
-std::vector<double> counted(size_t count, double from = -3, double step = 0.5) {
-    std::vector<double> numbers;
-    for (size_t i = 0; i < count; ++i) numbers.push_back(from + step * static_cast<double>(i));
-    return numbers;
-}
+using test::run;
 
 TEST(ImportOnnx, BroadcastsFromTheLastAxis) {
     const ImportedModel model = imported(OnnxBuilder()

@@ -14,10 +14,6 @@ namespace {
 
 using Results = std::vector<Operand>;
 
-std::vector<int64_t> spatial_of(const std::vector<int64_t>& extents) {
-    return {extents.begin() + 2, extents.end()};
-}
-
 Results conv(const Call& call) {
     const Operand y = convolution(call, call.in(0), call.in(1), call.in(0).type);
     return {call.has(2) ? with_bias(call, y, call.in(2)) : y};
@@ -46,24 +42,24 @@ Results conv_integer(const Call& call) {
 /// Every output looks for the inputs that reach it: o = i * stride + k * dilation - begin.
 Results conv_transpose(const Call& call) {
     const Operand &x = call.in(0), &w = call.in(1);
-    const std::vector<int64_t> of_x = call.extents(x), of_w = call.extents(w);
-    call.expect(of_x.size() >= 3 && of_w.size() == of_x.size(), "needs [n, c, ...] and [c, m, ...]");
-    const int64_t group = call.integer("group", 1);
-    call.expect(group > 0 && of_x[1] == of_w[0] && of_x[1] % group == 0, fmt::format("has {} groups", group));
-    const int64_t channels = of_x[1] / group, results = of_w[1];
-    const std::vector<int64_t> spatial = spatial_of(of_x),
-                               kernel = call.integers("kernel_shape", spatial_of(of_w));
+    call.expect(x.rank() >= 3 && w.rank() == x.rank(), "needs [n, c, ...] and [c, m, ...]");
+    const int64_t group = call.integer("group", 1), all_channels = call.extent(x, 1);
+    call.expect(group > 0 && all_channels == call.extent(w, 0) && all_channels % group == 0,
+                fmt::format("has {} groups", group));
+    const int64_t channels = all_channels / group, results = call.extent(w, 1);
+    const std::vector<int64_t> spatial = call.extents_from(x, 2), of_kernel = call.extents_from(w, 2),
+                               kernel = call.integers("kernel_shape", of_kernel);
     const size_t axes = spatial.size();
     const std::vector<int64_t> strides = numbers_of_axes(call, "strides", axes, 1),
                                dilations = numbers_of_axes(call, "dilations", axes, 1),
                                pads = numbers_of_axes(call, "pads", 2 * axes, 0),
                                extra = numbers_of_axes(call, "output_padding", axes, 0),
                                wanted = call.integers("output_shape");
-    call.expect(kernel == spatial_of(of_w), "has a kernel_shape that is not its weight's");
+    call.expect(kernel == of_kernel, "has a kernel_shape that is not its weight's");
     const std::string auto_pad = call.text("auto_pad", "NOTSET");
-    std::vector<Dim> shape = {Dim(of_x[0]), Dim(results * group)};
+    std::vector<Dim> shape = {x.shape[0], Dim(results * group)};
     OperatorText text = operator_text(call);
-    text.over("n", Dim(of_x[0]));
+    text.over("n", x.shape[0]);
     if (group > 1) text.over("g", Dim(group));
     text.over("m", Dim(results));
     std::vector<std::string> read = {"n", group > 1 ? fmt::format("g * {} + c", channels) : "c"},
@@ -109,20 +105,20 @@ Results conv_transpose(const Call& call) {
 }  // namespace
 
 Operand convolution(const Call& call, const Operand& x, const Operand& w, DataType type) {
-    const std::vector<int64_t> of_x = call.extents(x), of_w = call.extents(w);
-    call.expect(of_x.size() >= 3 && of_w.size() == of_x.size(), "needs [n, c, ...] and [m, c, ...]");
-    const int64_t group = call.integer("group", 1);
-    call.expect(group > 0 && of_w[0] % group == 0 && of_x[1] == of_w[1] * group,
-                fmt::format("has {} groups of {} and {} channels", group, of_x[1], of_w[1]));
-    const int64_t channels = of_w[1], results = of_w[0] / group;
-    call.expect(call.integers("kernel_shape", spatial_of(of_w)) == spatial_of(of_w),
+    call.expect(x.rank() >= 3 && w.rank() == x.rank(), "needs [n, c, ...] and [m, c, ...]");
+    const std::vector<int64_t> of_w = call.extents(w), kernel = call.extents_from(w, 2);
+    const int64_t group = call.integer("group", 1), channels = of_w[1];
+    call.expect(group > 0 && of_w[0] % group == 0 && call.extent(x, 1) == channels * group,
+                fmt::format("has {} groups of {} and {} channels", group, call.extent(x, 1), channels));
+    const int64_t results = of_w[0] / group;
+    call.expect(call.integers("kernel_shape", kernel) == kernel,
                 "has a kernel_shape that is not its weight's");
-    const std::vector<Windows> windows = windows_of(call, spatial_of(of_x), spatial_of(of_w));
+    const std::vector<Windows> windows = windows_of(call, call.extents_from(x, 2), kernel);
     OperatorText text = operator_text(call);
-    text.over("n", Dim(of_x[0]));
+    text.over("n", x.shape[0]);
     if (group > 1) text.over("g", Dim(group));
     if (group == 1 || results > 1) text.over("m", Dim(results));
-    std::vector<Dim> shape = {Dim(of_x[0]), Dim(of_w[0])};
+    std::vector<Dim> shape = {x.shape[0], Dim(of_w[0])};
     std::vector<std::string> read = {"n", group == 1      ? "c"
                                           : channels == 1 ? "g"
                                                           : fmt::format("g * {} + c", channels)},

@@ -19,7 +19,7 @@ Results top_k(const Call& call) {
     const size_t axis = call.axis(call.integer("axis", -1), x.rank());
     const int64_t k = call.opset() < 10 ? call.integer("k", 0) : call.known_integers(1).at(0);
     const bool takes_largest = call.integer("largest", 1) != 0;
-    const int64_t extent = call.extents(x)[axis];
+    const int64_t extent = call.extent(x, axis);
     call.expect(k >= 0 && k <= extent, fmt::format("takes {} of {} elements", k, extent));
     std::vector<std::string> axes = axis_names(x.rank()), other = axes;
     other[axis] = "j";
@@ -113,7 +113,7 @@ Results hardmax(const Call& call) {
     text.folding(axes[axis], rows.shape[axis]).read(rows, "X", axes).read(largest, "M", at);
     const Operand first = call.build.add(
         text.write(DataType::kInt64, kept, at,
-                   fmt::format("min(select(X == M, {}, {}))", axes[axis], call.extents(rows)[axis])));
+                   fmt::format("min(select(X == M, {}, {}))", axes[axis], call.extent(rows, axis))));
     const Operand result = elementwise(
         call, {rows, first}, fmt::format("select({} == B, 1, 0 * select(A == A, 1, 0))", axes[axis]));
     return {call.build.with_shape(result, shape)};
