@@ -95,6 +95,47 @@ TEST(ImportOnnx, Convolutions) {
                 }
 }
 
+/// Every input reaches the outputs of its window; by plain loops, with each form of the operator.
+TEST(ImportOnnx, TransposedConvolutions) {
+    for (const int64_t stride : {1, 2, 3})
+        for (const int64_t kernel : {1, 2, 3, 5})
+            for (const int64_t dilation : {1, 2})
+                for (const int64_t begin : {0, 1})
+                    for (const int64_t extra : {0, 1}) {
+                        const int64_t input = 4, channels = 2, results = 3;
+                        const int64_t count =
+                            stride * (input - 1) + (kernel - 1) * dilation + 1 + extra - begin;
+                        if (extra >= stride || count < 1) continue;
+                        const ImportedModel model =
+                            imported(OnnxBuilder()
+                                         .input("x", test::kOnnxFloat, {1, channels, input})
+                                         .input("w", test::kOnnxFloat, {channels, results, kernel})
+                                         .output("y", test::kOnnxFloat, {})
+                                         .node(OnnxNode("ConvTranspose", {"x", "w"}, {"y"})
+                                                   .integers("strides", {stride})
+                                                   .integers("dilations", {dilation})
+                                                   .integers("pads", {begin, 0})
+                                                   .integers("output_padding", {extra})));
+                        const TensorData x{{1, channels, input}, counted(8, -1, 0.25)};
+                        const TensorData w{{channels, results, kernel},
+                                           counted(static_cast<size_t>(channels * results * kernel))};
+                        const TensorData y = run(model, {{"x", x}, {"w", w}}).at(0);
+                        std::vector<double> expected(static_cast<size_t>(results * count), 0);
+                        for (int64_t c = 0; c < channels; ++c)
+                            for (int64_t m = 0; m < results; ++m)
+                                for (int64_t i = 0; i < input; ++i)
+                                    for (int64_t k = 0; k < kernel; ++k) {
+                                        const int64_t at = i * stride + k * dilation - begin;
+                                        if (at < 0 || at >= count) continue;
+                                        expected[static_cast<size_t>(m * count + at)] +=
+                                            x.values[static_cast<size_t>(c * input + i)] *
+                                            w.values[static_cast<size_t>((c * results + m) * kernel + k)];
+                                    }
+                        EXPECT_EQ(y.shape, (std::vector<int64_t>{1, results, count}));
+                        EXPECT_EQ(y.values, expected);
+                    }
+}
+
 TEST(ImportOnnx, AveragesCountPaddingButNotWhatCeilAdds) {
     const ImportedModel model = imported(OnnxBuilder(19)
                                              .input("x", test::kOnnxFloat, {1, 1, 6})

@@ -1,6 +1,7 @@
 // Convolutions of any number of spatial axes, also transposed ones. Padding is what is read outside of the
 // input: 0.
 #include <array>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
@@ -39,6 +40,12 @@ Results conv_integer(const Call& call) {
                         centred_integers(call, call.in(1), 3, true), DataType::kInt32)};
 }
 
+/// "x + 2", "x - 2", "x".
+std::string plus(const std::string& x, int64_t number) {
+    if (number == 0) return x;
+    return fmt::format("{} {} {}", x, number < 0 ? '-' : '+', std::abs(number));
+}
+
 /// Every output looks for the inputs that reach it: o = i * stride + k * dilation - begin.
 Results conv_transpose(const Call& call) {
     const Operand &x = call.in(0), &w = call.in(1);
@@ -66,6 +73,7 @@ Results conv_transpose(const Call& call) {
                              of_weight = {read[1], "m"},
                              written = {"n", group > 1 ? fmt::format("g * {} + m", results) : "m"};
     std::string where;
+    std::vector<std::pair<std::string, Dim>> folded = {{"c", Dim(channels)}};
     for (size_t a = 0; a < axes; ++a) {
         call.expect(strides[a] > 0 && dilations[a] > 0, "has a stride or dilation of 0");
         const int64_t full = strides[a] * (spatial[a] - 1) + extra[a] + (kernel[a] - 1) * dilations[a] + 1;
@@ -83,19 +91,36 @@ Results conv_transpose(const Call& call) {
             count = full;
         }
         call.expect(count >= 0 && count < (1 << 30), fmt::format("makes {} elements", count));
-        const std::string o = fmt::format("o{}", a), k = fmt::format("k{}", a);
-        text.over(o, Dim(count));
         shape.emplace_back(count);
+        const std::string o = fmt::format("o{}", a), k = fmt::format("k{}", a);
+        if (strides[a] > 1 && dilations[a] == 1 && count % strides[a] == 0) {
+            // By the rest of its place each output meets every stride-th element of the kernel alone:
+            // o + begin = (q + (r + begin) div stride) * stride + (r + begin) mod stride.
+            const int64_t stride = strides[a], taps = (kernel[a] + stride - 1) / stride;
+            const std::string r = fmt::format("r{}", a), from = plus(r, begin);
+            text.over(o, Dim(count / stride)).over(r, Dim(stride));
+            folded.emplace_back(k, Dim(taps));
+            written.push_back(fmt::format("{} * {} + {}", o, stride, r));
+            std::string at = o, of_kernel_at = r;
+            if (begin != 0) {
+                at += fmt::format(" + ({}) div {}", from, stride);
+                of_kernel_at = fmt::format("({}) mod {}", from, stride);
+            }
+            read.push_back(taps == 1 ? at : fmt::format("{} - {}", at, k));
+            of_weight.push_back(taps == 1 ? of_kernel_at
+                                          : fmt::format("{} + {} * {}", of_kernel_at, k, stride));
+            continue;
+        }
+        text.over(o, Dim(count));
         written.push_back(o);
-        std::string from = fmt::format("{} + {} - {} * {}", o, begin, k, dilations[a]);
-        if (begin < 0) from = fmt::format("{} - {} - {} * {}", o, -begin, k, dilations[a]);
+        folded.emplace_back(k, Dim(kernel[a]));
+        const std::string from = fmt::format("{} - {} * {}", plus(o, begin), k, dilations[a]);
         if (strides[a] > 1)
             where += fmt::format("{}({}) mod {} == 0", where.empty() ? "" : " and ", from, strides[a]);
         read.push_back(strides[a] > 1 ? fmt::format("({}) div {}", from, strides[a]) : from);
         of_weight.push_back(k);
     }
-    text.folding("c", Dim(channels));
-    for (size_t a = 0; a < axes; ++a) text.folding(fmt::format("k{}", a), Dim(kernel[a]));
+    for (const auto& [name, extent] : folded) text.folding(name, extent);
     if (!where.empty()) text.where(where);
     const Operand y = call.build.add(
         text.read(x, "X", read).read(w, "W", of_weight).write(x.type, shape, written, "sum(X * W)"));
