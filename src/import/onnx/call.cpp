@@ -68,6 +68,27 @@ std::vector<double> Call::known_numbers(size_t input) const {
     return numbers_of(known(input));
 }
 
+void Call::expect_one_element(size_t input) const {
+    const Operand& operand = in(input);
+    if (operand.is_static() && operand.elements() == 1) return;
+    refuse(fmt::format("has an input {}, `{}`, that is not one number", input, node_.inputs[input]));
+}
+
+int64_t Call::known_integer(size_t input) const {
+    expect_one_element(input);
+    return known_integers(input).front();
+}
+
+double Call::known_number(size_t input) const {
+    expect_one_element(input);
+    return known_numbers(input).front();
+}
+
+LinearForm Call::form(size_t input) const {
+    expect_one_element(input);
+    return forms(input).front();
+}
+
 Forms Call::forms(size_t input) const {
     const std::optional<Forms> forms = forms_of(known(input, true));
     if (!forms)
@@ -116,7 +137,8 @@ std::vector<int64_t> Call::extents_from(const Operand& operand, size_t first) co
 }
 
 int64_t Call::extent(const Operand& operand, size_t axis) const {
-    const Dim& dim = operand.shape.at(axis);
+    if (axis >= operand.rank()) refuse(fmt::format("has no axis {} in {} axes", axis, operand.rank()));
+    const Dim& dim = operand.shape[axis];
     if (!dim.is_constant())
         refuse(fmt::format("needs a number as its extent {} along axis {}", print(linear_form(dim)), axis),
                fmt::format("give it by --dim {}=NUMBER", *dim.symbol));

@@ -43,6 +43,10 @@ public:
     /// An input that decides a shape, an axis or a place. @throws Error where it is not known
     std::vector<int64_t> known_integers(size_t input) const;
     std::vector<double> known_numbers(size_t input) const;
+    /// The same of one element. @throws Error where there are none or several
+    int64_t known_integer(size_t input) const;
+    double known_number(size_t input) const;
+    LinearForm form(size_t input) const;
     /// The same, where it may depend on symbols.
     Forms forms(size_t input) const;
     /// The same as a shape. @throws Error for an extent that is negative, or no multiple of one symbol
@@ -67,6 +71,7 @@ public:
 
 private:
     const Operand& known(size_t input, bool may_have_symbols = false) const;
+    void expect_one_element(size_t input) const;
 
     const NodeText& node_;
     int64_t opset_;

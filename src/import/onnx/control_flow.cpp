@@ -91,7 +91,7 @@ Results loop(const Call& call, const RunBody& run) {
     const GraphText& body = body_of(call, "body");
     const bool has_condition = call.has(1);
     std::optional<int64_t> count;
-    if (call.has(0)) count = call.known_integers(0).at(0);
+    if (call.has(0)) count = call.known_integer(0);
     if (has_condition && !condition_of(call, 1).known)
         call.refuse("has a condition that is not known when the model is compiled");
     if (!count && !has_condition) call.refuse("never ends");

@@ -172,7 +172,7 @@ Operand GraphBuilder::add(const OperatorText& text) {
     if (!std::ranges::all_of(operands, is_known)) return add_node(text);
     int64_t elements = 1;
     for (const Dim& dim : shape) elements *= dim.factor;
-    if (std::max(text.iterations(), elements) > kMostFolded) return add_node(text);
+    if (text.iterations() > kMostFolded || elements > kMostKnown) return add_node(text);
     const DefinitionPtr definition = ops::define(graph_.symbols, text.text());
     const std::string& where = origin_;
     verify(*definition, where);

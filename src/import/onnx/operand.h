@@ -36,7 +36,7 @@ std::vector<Dim> dims_of(const std::vector<int64_t>& extents);
 /// that is made when the model is imported.
 inline constexpr int64_t kMostExtent = int64_t{1} << 31;
 inline constexpr int64_t kMostElements = int64_t{1} << 40;
-inline constexpr int64_t kMostKnown = int64_t{1} << 24;
+inline constexpr int64_t kMostKnown = int64_t{1} << 21;
 /// @throws Error for a shape beyond them
 void check_size(const std::vector<Dim>& shape);
 

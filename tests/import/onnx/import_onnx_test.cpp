@@ -182,6 +182,22 @@ TEST(ImportOnnx, ShapesFold) {
     EXPECT_EQ(y.values, counted(24));
 }
 
+/// One number is asked for: of a tensor without elements, or with several, there is none.
+TEST(ImportOnnx, WhatIsNotOneNumberIsRefused) {
+    for (const int64_t count : {0, 2}) {
+        const ImportedModel model = imported(
+            OnnxBuilder()
+                .output("y", test::kOnnxInt64, {})
+                .initializer(test::onnx_tensor<int64_t>("a", test::kOnnxInt64, {count},
+                                                        std::vector<int64_t>(static_cast<size_t>(count), 1)))
+                .initializer(test::onnx_tensor<int64_t>("b", test::kOnnxInt64, {}, {3}))
+                .node(OnnxNode("Range", {"b", "a", "b"}, {"y"})));
+        ASSERT_FALSE(model.unsupported.empty());
+        EXPECT_EQ(print(model.unsupported[0]),
+                  "node `#0`, Range of opset 17: has an input 1, `a`, that is not one number");
+    }
+}
+
 TEST(ImportOnnx, EveryNodeThatIsNotSupportedIsNamed) {
     const ImportedModel model = imported(OnnxBuilder()
                                              .input("x", test::kOnnxFloat, {2})

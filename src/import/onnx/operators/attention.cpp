@@ -83,8 +83,9 @@ Results attention_operator(const Call& call) {
     if (call.integer("is_causal", 0) != 0)
         scores = elementwise(call, {scores}, fmt::format("select(x3 > x2 + {}, -inf, A)", past));
     if (call.has(6)) {
+        call.expect(call.in(6).rank() == 1, "has lengths that are no vector");
         const Operand valid =
-            call.build.with_shape(call.in(6), {call.in(6).shape.at(0), Dim(1), Dim(1), Dim(1)});
+            call.build.with_shape(call.in(6), {call.in(6).shape[0], Dim(1), Dim(1), Dim(1)});
         scores = elementwise(call, {scores, valid}, "select(x3 < B, A, -inf)");
     }
     if (mode == 2) shown = scores;

@@ -38,11 +38,10 @@ Results constant_of_shape(const Call& call) {
     if (const Attribute* given = call.attribute("value"); given && given->tensor)
         value = operand_of(*given->tensor);
     call.expect(value.elements() == 1, "has a value of several elements");
-    if (!std::ranges::all_of(shape, &Dim::is_constant))
-        return {expand(call, call.build.with_shape(value, {}), shape)};
+    const bool is_constant = std::ranges::all_of(shape, &Dim::is_constant);
     int64_t count = 1;
-    for (const Dim& dim : shape)
-        call.expect(dim.factor <= kMostKnown && (count *= dim.factor) <= kMostKnown, "has too many elements");
+    for (const Dim& dim : shape) count = std::min(count, kMostKnown) * std::min(dim.factor, kMostKnown + 1);
+    if (!is_constant || count > kMostKnown) return {expand(call, call.build.with_shape(value, {}), shape)};
     const size_t bytes = value.known->bytes.size();
     const auto all = std::make_shared<std::vector<std::byte>>();
     for (int64_t i = 0; i < count; ++i)
@@ -70,7 +69,7 @@ Results range_of(const Call& call) {
     std::vector<double> numbers;
     if (is_integer(type) && !(call.in(0).known && call.in(1).known && call.in(2).known)) {
         // As many as a symbol says.
-        const LinearForm begin = call.forms(0).at(0), end = call.forms(1).at(0), step = call.forms(2).at(0);
+        const LinearForm begin = call.form(0), end = call.form(1), step = call.form(2);
         const LinearForm span = sum(end, begin, -1);
         call.expect(step.is_constant() && step.constant != 0, "has a step that is no number but 0");
         const std::optional<Dim> extent = step.constant == 1    ? dim_of(span)
@@ -85,8 +84,8 @@ Results range_of(const Call& call) {
                        wrapped(fmt::format("({}) + x0 * {}", form_text(begin), step.constant), type)))};
     }
     if (is_integer(type)) {
-        const int64_t begin = call.known_integers(0).at(0), end = call.known_integers(1).at(0),
-                      step = call.known_integers(2).at(0);
+        const int64_t begin = call.known_integer(0), end = call.known_integer(1),
+                      step = call.known_integer(2);
         constexpr int64_t kLargest = int64_t{1} << 53;
         for (const int64_t number : {begin, end, step})
             call.expect(number >= -kLargest && number <= kLargest, fmt::format("has the number {}", number));
@@ -95,8 +94,7 @@ Results range_of(const Call& call) {
         call.expect(count <= kMostKnown, "has too many elements");
         for (int64_t i = 0; i < count; ++i) numbers.push_back(static_cast<double>(begin + i * step));
     } else {
-        const double begin = call.known_numbers(0).at(0), end = call.known_numbers(1).at(0),
-                     step = call.known_numbers(2).at(0);
+        const double begin = call.known_number(0), end = call.known_number(1), step = call.known_number(2);
         const double wanted = std::ceil((end - begin) / step);
         call.expect(wanted <= static_cast<double>(kMostKnown), "has too many elements");
         count = std::max<int64_t>(0, static_cast<int64_t>(wanted));

@@ -146,7 +146,7 @@ Results arg_min(const Call& call) {
 
 Results cumulative_sum(const Call& call) {
     const Operand& x = call.in(0);
-    const size_t axis = call.axis(call.known_integers(1).at(0), x.rank());
+    const size_t axis = call.axis(call.known_integer(1), x.rank());
     const bool excludes = call.integer("exclusive", 0) != 0, reverses = call.integer("reverse", 0) != 0;
     OperatorText text = operator_text(call);
     std::vector<std::string> axes = axis_names(x.rank()), read = axes;

@@ -22,8 +22,8 @@ Results identity(const Call& call) {
 /// In inference it does nothing; its mask is true everywhere.
 Results dropout(const Call& call) {
     if (call.has(2)) {
-        const bool trains = call.known_integers(2).at(0) != 0;
-        const double ratio = call.has(1) ? call.known_numbers(1).at(0) : 0.5;
+        const bool trains = call.known_integer(2) != 0;
+        const double ratio = call.has(1) ? call.known_number(1) : 0.5;
         call.expect(!trains || ratio == 0, "drops elements, as in training");
     }
     Results results = {call.in(0)};
