@@ -66,9 +66,10 @@ void OnnxWeights::add(const std::string& name, StoredTensor tensor, std::shared_
     owners_.push_back(std::move(owner));
 }
 
-GraphBuilder::GraphBuilder(std::string name, std::vector<DimSymbol> symbols) {
+GraphBuilder::GraphBuilder(std::string name, std::vector<DimSymbol> symbols, std::vector<Point> points) {
     graph_.name = std::move(name);
     graph_.symbols = std::move(symbols);
+    graph_.points = std::move(points);
     for (const DimSymbol& symbol : graph_.symbols) ++taken_[symbol.name];
     graph_.blocks.push_back(
         {.name = "main", .repeat = 1, .carried_in = {}, .carried_out = {}, .states = {}, .nodes = {}});

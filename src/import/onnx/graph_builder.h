@@ -28,7 +28,7 @@ private:
 /// of the same operators; all else becomes a node.
 class GraphBuilder {
 public:
-    GraphBuilder(std::string name, std::vector<DimSymbol> symbols);
+    GraphBuilder(std::string name, std::vector<DimSymbol> symbols, std::vector<Point> points);
 
     Operand input(const std::string& name, DataType type, const std::vector<Dim>& shape);
     /// The result of an operator.

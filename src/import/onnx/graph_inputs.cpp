@@ -77,11 +77,37 @@ std::vector<std::string> unknown_dims(const GraphText& graph, const ImportOption
     return unknown;
 }
 
+Point point_of(const GraphText& graph, const ImportOptions& options, const Point& stated) {
+    Point point{.name = stated.name, .weight = stated.weight, .values = {}};
+    std::set<std::string> used;
+    for_each_symbol(graph, [&](const Symbol& symbol) {
+        const Extent* extent = stated_extent(options, symbol);
+        if (!extent || extent->low == extent->high) return;
+        auto value = stated.values.find(symbol.name);
+        if (value == stated.values.end()) value = stated.values.find(symbol.given);
+        if (value == stated.values.end())
+            throw Error("", "", fmt::format("has no value for {}", symbol.name));
+        if (value->second < extent->low || value->second > extent->high)
+            throw Error("", "",
+                        fmt::format("has {} for {}, expected {} to {}", value->second, symbol.name,
+                                    extent->low, extent->high));
+        point.values[symbol.name] = value->second;
+        used.insert(value->first);
+    });
+    for (const auto& [name, value] : stated.values)
+        if (!used.contains(name))
+            throw Error("", "", fmt::format("has a value for {}, which is no symbol with bounds", name));
+    return point;
+}
+
 std::vector<Dim> input_shape(const ValueInfo& input, const ImportOptions& options) {
     const auto refuse_input = [](const std::string& problem) { throw Error("", "", problem); };
     if (input.kind != "tensor") refuse_input(fmt::format("is of type {}, expected a tensor", input.kind));
     if (!element_of(input.type))
         refuse_input(fmt::format("is of type {}, which is not supported", name(input.type)));
+    // A file holds wider floats, and nothing rounds them to powers of two.
+    if (input.type == DataType::kFloat8E8M0)
+        refuse_input("is of FLOAT8E8M0, which is supported in initializers alone");
     if (!input.shape) refuse_input("has no shape");
     std::vector<Dim> shape;
     std::vector<std::string> missing;

@@ -35,8 +35,16 @@ public:
         const GraphText& graph = out_.text.graph;
         Scope scope;
         std::vector<DimSymbol> symbols = symbols_of(graph, options_);
-        builder_ =
-            std::make_unique<GraphBuilder>(graph.name.empty() ? "model" : graph.name, std::move(symbols));
+        std::vector<Point> points;
+        for (const Point& stated : options_.points) {
+            try {
+                points.push_back(point_of(graph, options_, stated));
+            } catch (const Error& error) {
+                refuse({stated.name, "--point", 0, error.problem});
+            }
+        }
+        builder_ = std::make_unique<GraphBuilder>(graph.name.empty() ? "model" : graph.name,
+                                                  std::move(symbols), std::move(points));
         for (const std::string& name : graph.sparse_initializers)
             refuse({name, "initializer", 0, "is sparse, which is not supported"});
         inputs(graph, scope);
@@ -86,7 +94,6 @@ private:
         if (!narrow && bits(input.type) >= 8) return operand;
         builder_->begin_node("narrowed");
         builder_->set_origin(fmt::format("input `{}` of {}", input.name, onnx::name(input.type)));
-        if (input.type == DataType::kFloat8E8M0) return operand;
         return element_by_element(operand,
                                   narrow ? rounded_text(*narrow, "X", true) : wrapped("X", input.type));
     }

@@ -182,6 +182,19 @@ TEST(ImportOnnx, ShapesFold) {
     EXPECT_EQ(y.values, counted(24));
 }
 
+/// Nothing would make the floats of a file powers of two.
+TEST(ImportOnnx, InputsOfPowersOfTwoAreRefused) {
+    constexpr int32_t kFloat8E8M0 = 24;
+    const ImportedModel model =
+        imported(OnnxBuilder(24)
+                     .input("x", kFloat8E8M0, {2})
+                     .output("y", test::kOnnxFloat, {2})
+                     .node(OnnxNode("Cast", {"x"}, {"y"}).integer("to", test::kOnnxFloat)));
+    ASSERT_FALSE(model.unsupported.empty());
+    EXPECT_EQ(print(model.unsupported[0]),
+              "input `x` is of FLOAT8E8M0, which is supported in initializers alone");
+}
+
 /// One number is asked for: of a tensor without elements, or with several, there is none.
 TEST(ImportOnnx, WhatIsNotOneNumberIsRefused) {
     for (const int64_t count : {0, 2}) {

@@ -220,6 +220,28 @@ TEST(OnnxSymbols, WhatMultipliesSymbolsIsRefused) {
     EXPECT_THAT(print(model.unsupported[0]), HasSubstr("cannot make [n, t] of multiples of [1]"));
 }
 
+TEST(OnnxSymbols, PointsNameEverySymbolOnce) {
+    const OnnxBuilder model = OnnxBuilder()
+                                  .symbolic_input("x", test::kOnnxFloat, {"dyn.0", "t"})
+                                  .output("y", test::kOnnxFloat, {})
+                                  .node(OnnxNode("Neg", {"x"}, {"y"}));
+    ImportOptions options{.dims = {{"dyn.0", {1, 4}}, {"t", {1, 8}}}};
+    options.points = {{.name = "small", .weight = 3, .values = {{"dyn.0", 1}, {"t", 2}}}};
+    const ImportedModel good = imported(model, options);
+    ASSERT_EQ(good.graph.points.size(), 1U);
+    EXPECT_EQ(good.graph.points[0].values, (std::map<std::string, int64_t>{{"dyn_0", 1}, {"t", 2}}));
+    EXPECT_EQ(good.graph.points[0].weight, 3);
+    verify(good.graph, "m.onnx");
+    const auto refusal = [&](const std::map<std::string, int64_t>& values) {
+        options.points[0].values = values;
+        return print(imported(model, options).unsupported.at(0));
+    };
+    EXPECT_THAT(refusal({{"t", 2}}), HasSubstr("--point `small` has no value for dyn_0"));
+    EXPECT_THAT(refusal({{"dyn_0", 5}, {"t", 2}}), HasSubstr("has 5 for dyn_0, expected 1 to 4"));
+    EXPECT_THAT(refusal({{"dyn_0", 1}, {"t", 2}, {"u", 2}}),
+                HasSubstr("has a value for u, which is no symbol"));
+}
+
 TEST(OnnxSymbols, NamesAreTheModelsOrTheGraphs) {
     const OnnxBuilder model = OnnxBuilder()
                                   .symbolic_input("x", test::kOnnxFloat, {"dyn.0", "?"})
