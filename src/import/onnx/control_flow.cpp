@@ -185,6 +185,8 @@ Results scan(const Call& call, const RunBody& run) {
     for (const Operand& input : inputs) call.expect(input.rank() > 0, "has an input without a batch");
     const int64_t batch = call.extent(inputs.front(), 0);
     call.expect(batch > 0 && batch <= kMostTurns, fmt::format("has a batch of {}", batch));
+    for (const Operand& input : inputs)
+        call.expect(input.shape[0] == Dim(batch), "has inputs of different batches");
     std::vector<Results> of_elements;
     for (int64_t element = 0; element < batch; ++element) {
         Results own;
