@@ -199,7 +199,7 @@ Range symbolic_range(const Call& call, size_t axis, const LinearForm& extent, co
                      const LinearForm& end) {
     const auto bounds = [&](const LinearForm& form) { return range(form, call.build.graph().symbols); };
     const auto place = [&](const LinearForm& stated) {
-        const LinearForm at = bounds(stated).high < 0 ? sum(stated, extent) : stated;
+        LinearForm at = bounds(stated).high < 0 ? sum(stated, extent) : stated;
         if (bounds(at).high <= 0) return LinearForm{};
         if (bounds(sum(at, extent, -1)).low >= 0) return extent;
         if (bounds(at).low < 0 || bounds(sum(extent, at, -1)).low < 0)
