@@ -128,14 +128,23 @@ struct ExtentBounds {
     int64_t high = 1;
 };
 
+/// Values of all symbols of a model at which costs are compared, and how much they count.
+struct CostPoint {
+    std::string name;
+    double weight = 1;
+    std::map<std::string, int64_t> values;
+};
+
 /// Compiles an ONNX model (.onnx, docs/onnx.md) into an artefact that `tessera run` calls with arrays.
 /// `dims`: for each symbolic extent a number or bounds. `constants`: inputs that are known now, such as one
-/// that chooses a branch, each a number or the path of a NumPy file. Settings as for a program.
+/// that chooses a branch, each a number or the path of a NumPy file. `points`: where the plan should be fast;
+/// without one at the upper bounds. Settings as for a program.
 /// @throws Error as compile_program does, naming everything that is not supported, by node and operator.
 CompileReport compile_onnx(const std::filesystem::path& model,
                            const std::map<std::string, ExtentBounds>& dims,
                            const std::map<std::string, std::string>& constants,
-                           const std::filesystem::path& out, const CompileSettings& settings);
+                           const std::vector<CostPoint>& points, const std::filesystem::path& out,
+                           const CompileSettings& settings);
 
 /// Makes an artefact fit another machine, without the model that it came from. The artefact keeps its policy,
 /// the types of its weights and cache, its embeddings and its context: `policy`, `cache_type`, `quantize` and

@@ -20,6 +20,7 @@ struct CompileArguments {
     CompileFlags flags;
     std::vector<std::string> constants;  ///< NAME=FILE
     std::vector<std::string> dims;       ///< NAME=N, NAME=LOW..HIGH
+    std::vector<std::string> points;     ///< NAME=SYMBOL:N,..
     bool is_quiet = false;
 };
 
@@ -30,10 +31,11 @@ CompileReport compile_file(const CompileArguments& options, const Environment& e
         return compile_program(options.model, constants, options.out, options.flags, environment);
     const auto dims = named_bounds("--dim", options.dims);
     if (std::filesystem::path(options.model).extension() == ".onnx")
-        return compile_onnx(options.model, dims, {constants.begin(), constants.end()}, options.out,
-                            options.flags, environment);
-    if (!dims.empty())
-        throw Error(options.model, "--dim", "is for ONNX models (.onnx)", "", ErrorKind::kUsage);
+        return compile_onnx(options.model, dims, {constants.begin(), constants.end()},
+                            points_of("--point", options.points), options.out, options.flags, environment);
+    if (!dims.empty() || !options.points.empty())
+        throw Error(options.model, dims.empty() ? "--point" : "--dim", "is for ONNX models (.onnx)", "",
+                    ErrorKind::kUsage);
     if (!constants.empty())
         throw Error(options.model, "--constant", "is for programs (.ir); a checkpoint has its own weights",
                     "", ErrorKind::kUsage);
@@ -60,6 +62,9 @@ Job declare_compile(CLI::App& app, const Environment& environment) {
         "model: a number or NumPy file for an input that is known now; may be repeated");
     add_named_bounds(app, "--dim", options->dims,
                      "of an ONNX model: a symbolic extent, or its bounds; may be repeated");
+    add_points(app, "--point", options->points,
+               "of an ONNX model with bounds: values of all its symbols at which the plan should be fast, as "
+               "often as NAME*WEIGHT says; may be repeated, default: the upper bounds");
     return [options, &environment] {
         // A missing model, or a pipe, must fail at once, not after the machine was measured.
         if (std::filesystem::is_regular_file(options->model) || std::filesystem::is_directory(options->model))

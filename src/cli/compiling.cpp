@@ -173,10 +173,11 @@ CompileReport compile_program(const fs::path& program, const std::map<std::strin
 }
 
 CompileReport compile_onnx(const fs::path& model, const std::map<std::string, ExtentBounds>& dims,
-                           const std::map<std::string, std::string>& constants, const fs::path& out,
+                           const std::map<std::string, std::string>& constants,
+                           const std::vector<CostPoint>& points, const fs::path& out,
                            const CompileFlags& flags, const Environment& environment) {
-    CompileReport report =
-        tessera::compile_onnx(model, dims, constants, out, Compilation(flags, environment).settings());
+    CompileReport report = tessera::compile_onnx(model, dims, constants, points, out,
+                                                 Compilation(flags, environment).settings());
     print_warnings(model.string(), report.warnings);
     return report;
 }

@@ -65,8 +65,8 @@ CompileReport compile_program(const std::filesystem::path& program,
 CompileReport compile_onnx(const std::filesystem::path& model,
                            const std::map<std::string, ExtentBounds>& dims,
                            const std::map<std::string, std::string>& constants,
-                           const std::filesystem::path& out, const CompileFlags& flags,
-                           const Environment& environment);
+                           const std::vector<CostPoint>& points, const std::filesystem::path& out,
+                           const CompileFlags& flags, const Environment& environment);
 /// The same from an artefact.
 CompileReport retarget(const std::filesystem::path& artefact, const std::filesystem::path& out,
                        const CompileFlags& flags, const Environment& environment);

@@ -1,7 +1,9 @@
 #include "cli/named_values.h"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -38,18 +40,43 @@ void refuse_twice(bool is_new, const std::string& option, const std::string& nam
     if (!is_new) throw Error("", option, fmt::format("gives `{}` twice", name), "", ErrorKind::kUsage);
 }
 
+std::optional<int64_t> natural(std::string_view digits) {
+    int64_t value = -1;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    const bool is_whole = error == std::errc() && end == digits.data() + digits.size();
+    return is_whole && value >= 0 ? std::optional(value) : std::nullopt;
+}
+
 /// Empty where the text is neither N nor LOW..HIGH.
 std::optional<ExtentBounds> bounds_of(const std::string& text) {
     const size_t dots = text.find("..");
-    const auto number = [](std::string_view digits) {
-        int64_t value = -1;
-        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-        return error == std::errc() && end == digits.data() + digits.size() ? value : -1;
-    };
-    const ExtentBounds bounds{
-        number(std::string_view(text).substr(0, dots)),
-        number(dots == std::string::npos ? text : std::string_view(text).substr(dots + 2))};
-    return bounds.low >= 0 && bounds.low <= bounds.high ? std::optional(bounds) : std::nullopt;
+    const std::optional<int64_t> low = natural(std::string_view(text).substr(0, dots)),
+                                 high = dots == std::string::npos
+                                            ? low
+                                            : natural(std::string_view(text).substr(dots + 2));
+    return low && high && *low <= *high ? std::optional(ExtentBounds{*low, *high}) : std::nullopt;
+}
+
+/// NAME=SYMBOL:N,.. or NAME*WEIGHT=SYMBOL:N,..; a symbol may hold dots and colons, so the last colon counts.
+std::optional<CostPoint> point_of(const std::string& text) {
+    const auto [head, values] = parts_of(text);
+    const size_t star = head.rfind('*');
+    CostPoint point{.name = head.substr(0, star), .weight = 1, .values = {}};
+    if (star != std::string::npos) {
+        const std::optional<int64_t> weight = natural(std::string_view(head).substr(star + 1));
+        if (!weight || *weight == 0) return std::nullopt;
+        point.weight = static_cast<double>(*weight);
+    }
+    for (size_t begin = 0; begin <= values.size();) {
+        const size_t end = std::min(values.find(',', begin), values.size());
+        const std::string_view part = std::string_view(values).substr(begin, end - begin);
+        const size_t colon = part.rfind(':');
+        if (colon == std::string_view::npos || colon == 0) return std::nullopt;
+        const std::optional<int64_t> value = natural(part.substr(colon + 1));
+        if (!value || !point.values.emplace(part.substr(0, colon), *value).second) return std::nullopt;
+        begin = end + 1;
+    }
+    return point.name.empty() ? std::nullopt : std::optional(point);
 }
 
 }  // namespace
@@ -101,6 +128,27 @@ std::map<std::string, int64_t> named_numbers(const std::string& option,
     for (const std::string& text : values) {
         const auto [name, number] = parts_of(text);
         refuse_twice(all.emplace(name, std::stoll(number)).second, option, name);
+    }
+    return all;
+}
+
+CLI::Option* add_points(CLI::App& app, const std::string& option, std::vector<std::string>& values,
+                        const std::string& help) {
+    const auto check = [](const std::string& text) {
+        return point_of(text) ? std::string() : "expected NAME=SYMBOL:N,.., not '" + text + "'";
+    };
+    return app.add_option(option, values, help)
+        ->allow_extra_args(false)
+        ->type_name("NAME=SYMBOL:N,..")
+        ->check(CLI::Validator(check, ""));
+}
+
+std::vector<CostPoint> points_of(const std::string& option, const std::vector<std::string>& values) {
+    std::vector<CostPoint> all;
+    std::set<std::string> names;
+    for (const std::string& text : values) {
+        all.push_back(point_of(text).value());
+        refuse_twice(names.insert(all.back().name).second, option, all.back().name);
     }
     return all;
 }

@@ -26,6 +26,10 @@ CLI::Option* add_named_numbers(CLI::App& app, const std::string& option, std::ve
 CLI::Option* add_named_bounds(CLI::App& app, const std::string& option, std::vector<std::string>& values,
                               const std::string& help);
 
+/// The same for NAME=SYMBOL:N,.. or NAME*WEIGHT=SYMBOL:N,..
+CLI::Option* add_points(CLI::App& app, const std::string& option, std::vector<std::string>& values,
+                        const std::string& help);
+
 /// The values by their names. @throws Error of kind kUsage, with the option, for a name that is given twice.
 std::map<std::string, std::filesystem::path> named_files(const std::string& option,
                                                          const std::vector<std::string>& values);
@@ -34,5 +38,7 @@ std::map<std::string, ExtentBounds> named_bounds(const std::string& option,
                                                  const std::vector<std::string>& values);
 std::map<std::string, int64_t> named_numbers(const std::string& option,
                                              const std::vector<std::string>& values);
+
+std::vector<CostPoint> points_of(const std::string& option, const std::vector<std::string>& values);
 
 }  // namespace tessera::cli

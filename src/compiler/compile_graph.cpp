@@ -20,6 +20,7 @@
 #include "search/planner/tuning_log.h"
 #include "search/planner/verify_plan.h"
 #include "search/planner/verify_structure.h"
+#include "search/rules/pad_operands.h"
 #include "search/rules/rewrite.h"
 #include "support/error.h"
 #include "support/mapped_file.h"
@@ -128,14 +129,15 @@ Graph decomposed(const Graph& graph, PassRunner& pass) {
         [](const Graph& g) { return print(g); });
 }
 
-Graph with_own_storage(Graph graph, PassRunner& pass) {
-    std::optional<Graph> own = planner::with_own_storage(graph);
-    if (!own) return graph;
+/// A pass that leaves most graphs as they are: then it is none of theirs.
+Graph changed(const char* name, Graph graph, std::optional<Graph> (*change)(const Graph&), PassRunner& pass) {
+    std::optional<Graph> made = change(graph);
+    if (!made) return graph;
     return pass.run(
-        "own-storage", "ir",
+        name, "ir",
         [&] {
-            verify(*own, graph.name);
-            return *std::move(own);
+            verify(*made, graph.name);
+            return *std::move(made);
         },
         [](const Graph& g) { return print(g); });
 }
@@ -230,7 +232,7 @@ struct Decided {
 /// The passes that decide: they make a graph that is proved equal to this one, and its plan.
 Decided decided(const Graph& graph, const CompileOptions& options, PassRunner& pass) {
     KeptPlan kept;
-    kept.graph = decomposed(graph, pass);
+    kept.graph = changed("pad-operands", decomposed(graph, pass), rules::with_padded_operands, pass);
     std::optional<plan::Plan> given;
     if (options.plan)
         given = pass.run(
@@ -239,7 +241,7 @@ Decided decided(const Graph& graph, const CompileOptions& options, PassRunner& p
     const auto workers = given ? std::optional(given->workers) : options.workers;
     if (options.search_effort > 0 && !options.is_rewritten)
         kept.graph = rewritten(kept.graph, options, workers, pass, kept.cut_short);
-    kept.graph = with_own_storage(std::move(kept.graph), pass);
+    kept.graph = changed("own-storage", std::move(kept.graph), planner::with_own_storage, pass);
     planner::LoweredPlan lowered = given ? given_plan(kept.graph, *std::move(given), options, pass)
                                          : searched_plan(kept.graph, options, pass, kept.cut_short);
     lowered.plan.machine = options.machine.name;

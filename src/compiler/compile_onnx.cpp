@@ -28,12 +28,15 @@ namespace {
 
 CompileReport compile_onnx(const std::filesystem::path& file, const std::map<std::string, ExtentBounds>& dims,
                            const std::map<std::string, std::string>& constants,
-                           const std::filesystem::path& out, const CompileOptions& options) {
+                           const std::vector<CostPoint>& points, const std::filesystem::path& out,
+                           const CompileOptions& options) {
     check_outputs(out, options);
     CompileReport report;
     import::onnx::ImportOptions how;
     for (const auto& [name, bounds] : dims) how.dims[name] = {bounds.low, bounds.high};
     how.constants = constants;
+    for (const CostPoint& point : points)
+        how.points.push_back({.name = point.name, .weight = point.weight, .values = point.values});
     import::onnx::ImportedModel model = timed(
         "import-onnx", options, report, [&] { return import::onnx::import_supported_onnx(file, how);
 });

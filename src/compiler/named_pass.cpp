@@ -10,6 +10,7 @@
 #include "compiler/planner_options.h"
 #include "ir/ops/decompose.h"
 #include "search/layouts/lay_out.h"
+#include "search/rules/pad_operands.h"
 #include "search/rules/rewrite.h"
 
 namespace tessera::compiler {
@@ -22,6 +23,13 @@ std::string run_verify(const Graph& graph, const machine::Machine&) {
 
 std::string run_decompose(const Graph& graph, const machine::Machine&) {
     const Graph result = ops::decompose(graph);
+    verify(result, graph.name);
+    return print(result);
+}
+
+std::string run_pad_operands(const Graph& graph, const machine::Machine&) {
+    verify(graph, graph.name);
+    const Graph result = rules::with_padded_operands(graph).value_or(graph);
     verify(result, graph.name);
     return print(result);
 }
@@ -77,6 +85,8 @@ std::span<const NamedPass> named_passes() {
     static constexpr std::array kPasses = {
         NamedPass{"verify", "types, names, order; prints the graph", run_verify},
         NamedPass{"decompose", "composites become structured operators", run_decompose},
+        NamedPass{"pad-operands", "folds that read outside of an operand read a copy with a border",
+                  run_pad_operands},
         NamedPass{"rewrite", "the cheapest graph that the algebra proves equal", run_rewrite},
         NamedPass{"layouts", "how its tensors lie on the machine (TOML), and what else was possible",
                   run_layouts},

@@ -180,6 +180,7 @@ private:
         /// Numbers of extents of its iterators, for which leaves have prices.
         std::unordered_map<std::vector<int64_t>, int, HashVector> numbers = {};
         std::vector<std::vector<int64_t>> extents = {};  ///< by number
+        std::vector<int> leaves = {};                    ///< numbers of its leaves that are known
     };
     struct NumberedLeaf {
         int op, family;

@@ -142,9 +142,9 @@ double Evaluator::Tensor::run_bytes(std::span<const int64_t> extents, std::span<
 }
 
 int Evaluator::number_of(int op, const plan::Leaf& leaf) {
-    for (size_t i = 0; i < leaves_.size(); ++i)
-        if (leaves_[i].op == op && leaves_[i].leaf == leaf) return static_cast<int>(i);
-    const Operator& facts = operators_[static_cast<size_t>(op)];
+    Operator& facts = operators_[static_cast<size_t>(op)];
+    for (const int known : facts.leaves)
+        if (leaves_[static_cast<size_t>(known)].leaf == leaf) return known;
     plan::Leaf like = leaf;
     for (const plan::Parameter& parameter : leaf.kernel->parameters)
         if (parameter.is_of_block) like.reset(parameter);
@@ -162,7 +162,8 @@ int Evaluator::number_of(int op, const plan::Leaf& leaf) {
                        std::max<int64_t>(1, leaf.number(kernels::parameter::kLanes) *
                                                 leaf.number(kernels::parameter::kGroups)),
                        {}});
-    return static_cast<int>(leaves_.size()) - 1;
+    facts.leaves.push_back(static_cast<int>(leaves_.size()) - 1);
+    return facts.leaves.back();
 }
 
 size_t Evaluator::level_of(double bytes) const {

@@ -138,6 +138,17 @@ std::set<movement::Index> digits_of(const movement::Index& sum) {
     return atoms;
 }
 
+/// True if every element is written: others are 0, and no element of an operand.
+/// @pre the map has one iterator an axis
+bool writes_all(const Definition& definition, const TensorDecl& result) {
+    for (size_t axis = 0; result.shape && axis < result.map.size(); ++axis) {
+        const auto& x = std::get<IteratorRef>(result.map[axis]->node);
+        if (!same(definition.iterators[static_cast<size_t>(x.index)].extent, (*result.shape)[axis]))
+            return false;
+    }
+    return true;
+}
+
 /// An atom x div c.
 const movement::Index::Atom* quotient(const movement::Index& atom) {
     const movement::Index::Atom& only = *atom.terms().front().atom;
@@ -150,7 +161,9 @@ bool is_view(const Definition& definition) {
     if (definition.monoid != Monoid::kNone || definition.where) return false;
     const TensorDecl& result = definition.tensors[static_cast<size_t>(definition.results().front())];
     const auto* source = std::get_if<Read>(&definition.body.front()->node);
-    if (!source || result.role != Role::kOut || !is_identity(definition, result.map)) return false;
+    if (!source || result.role != Role::kOut || !is_identity(definition, result.map) ||
+        !writes_all(definition, result))
+        return false;
     const TensorDecl& operand = definition.tensors[static_cast<size_t>(source->tensor)];
     if (operand.role != Role::kIn || operand.type != result.type) return false;
     for (size_t axis = 0; axis < source->coordinates.size(); ++axis) {
@@ -191,13 +204,8 @@ bool may_be_in_place(const Definition& definition, int tensor) {
     const TensorDecl& result = definition.tensors[static_cast<size_t>(definition.results().front())];
     const TensorDecl& operand = definition.tensors[static_cast<size_t>(tensor)];
     if (result.role != Role::kOut || operand.role != Role::kIn || operand.type != result.type) return false;
-    if (!is_one_iterator_an_axis(result.map)) return false;
-    for (size_t axis = 0; result.shape && axis < result.map.size();
-         ++axis) {  // elements that nothing writes would be kept
-        const auto& x = std::get<IteratorRef>(result.map[axis]->node);
-        if (!same(definition.iterators[static_cast<size_t>(x.index)].extent, (*result.shape)[axis]))
-            return false;
-    }
+    // Elements that nothing writes would be kept.
+    if (!is_one_iterator_an_axis(result.map) || !writes_all(definition, result)) return false;
     const auto all = accesses(definition, tensor);
     return std::all_of(all.begin(), all.end(), [&](const std::vector<ExprPtr>& access) {
         return std::equal(access.begin(), access.end(), result.map.begin(), result.map.end(),

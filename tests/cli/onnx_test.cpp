@@ -98,6 +98,25 @@ TEST_F(OnnxFiles, AnInputThatChoosesABranchIsStated) {
     EXPECT_EQ(load<float>("out/y.npy", ElementType::kF32, {2}), (std::vector<float>{-1, -2}));
 }
 
+/// Windows that leave the input at its end alone, and at both.
+TEST_F(OnnxFiles, WindowsThatLeaveTheInput) {
+    for (const int64_t before : {0, 1}) {
+        write("model.onnx",
+              OnnxBuilder()
+                  .input("x", test::kOnnxFloat, {1, 1, 4})
+                  .output("y", test::kOnnxFloat, {1, 1, 3 + before})
+                  .initializer(test::onnx_tensor<float>("w", test::kOnnxFloat, {1, 1, 3}, {1, 2, 4}))
+                  .node(OnnxNode("Conv", {"x", "w"}, {"y"}).integers("pads", {before, 1}))
+                  .bytes());
+        expect_success({"compile", "model.onnx", "-o", "model.tsr", "-q"});
+        save<float>("x.npy", ElementType::kF32, {1, 1, 4}, {1, 2, 3, 4});
+        expect_success({"run", "model.tsr", "--input", "x=x.npy", "--out", "out"});
+        std::vector<float> expected = {17, 24, 11};
+        if (before == 1) expected.insert(expected.begin(), 10);
+        EXPECT_EQ(load<float>("out/y.npy", ElementType::kF32, {1, 1, 3 + before}), expected);
+    }
+}
+
 TEST_F(OnnxFiles, ArraysWithoutElements) {
     write("model.onnx", OnnxBuilder()
                             .input("x", test::kOnnxFloat, {2, 0})

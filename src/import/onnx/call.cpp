@@ -49,23 +49,66 @@ std::vector<double> Call::numbers(const std::string& name) const {
     return found ? std::vector<double>(found->numbers.begin(), found->numbers.end()) : std::vector<double>();
 }
 
-std::vector<int64_t> Call::known_integers(size_t input) const {
+const Operand& Call::known(size_t input, bool may_have_symbols) const {
     const Operand& operand = in(input);
-    if (!operand.known)
-        refuse(
-            fmt::format("has an input {}, `{}`, that is not known when the model is compiled", input,
-                        node_.inputs[input]),
-            "it decides a shape, an axis or a place: make it an initializer, or let it follow from shapes");
-    return integers_of(operand);
+    if (operand.known || (may_have_symbols && operand.forms)) return operand;
+    const std::string& name = node_.inputs[input];
+    if (operand.forms)
+        refuse(fmt::format("has an input {}, `{}`, that depends on a symbolic extent", input, name),
+               "give it by --dim NAME=NUMBER");
+    refuse(fmt::format("has an input {}, `{}`, that is not known when the model is compiled", input, name),
+           "it decides a shape, an axis or a place: make it an initializer, or let it follow from shapes");
+}
+
+std::vector<int64_t> Call::known_integers(size_t input) const {
+    return integers_of(known(input));
 }
 
 std::vector<double> Call::known_numbers(size_t input) const {
+    return numbers_of(known(input));
+}
+
+void Call::expect_one_element(size_t input) const {
     const Operand& operand = in(input);
-    if (!operand.known)
-        refuse(fmt::format("has an input {}, `{}`, that is not known when the model is compiled", input,
-                           node_.inputs[input]),
-               "make it an initializer");
-    return numbers_of(operand);
+    if (operand.is_static() && operand.elements() == 1) return;
+    refuse(fmt::format("has an input {}, `{}`, that is not one number", input, node_.inputs[input]));
+}
+
+int64_t Call::known_integer(size_t input) const {
+    expect_one_element(input);
+    return known_integers(input).front();
+}
+
+double Call::known_number(size_t input) const {
+    expect_one_element(input);
+    return known_numbers(input).front();
+}
+
+LinearForm Call::form(size_t input) const {
+    expect_one_element(input);
+    return forms(input).front();
+}
+
+Forms Call::forms(size_t input) const {
+    const std::optional<Forms> forms = forms_of(known(input, true));
+    if (!forms)
+        refuse(fmt::format("has an input {}, `{}`, of too many elements", input, node_.inputs[input]));
+    return *forms;
+}
+
+std::vector<Dim> Call::known_shape(size_t input) const {
+    std::vector<Dim> shape;
+    for (const LinearForm& form : forms(input)) shape.push_back(dim(form));
+    return shape;
+}
+
+Dim Call::dim(const LinearForm& form) const {
+    const std::optional<Dim> dim = dim_of(form);
+    if (!dim && form.is_constant()) refuse(fmt::format("has the extent {}", form.constant));
+    if (!dim)
+        refuse(fmt::format("makes the extent {}, expected a number or a multiple of one symbol", print(form)),
+               "give the symbols by --dim NAME=NUMBER");
+    return *dim;
 }
 
 size_t Call::axis(int64_t number, size_t rank) const {
@@ -84,9 +127,22 @@ std::vector<size_t> Call::axes(const std::vector<int64_t>& numbers, size_t rank)
 }
 
 std::vector<int64_t> Call::extents(const Operand& operand) const {
-    if (!operand.is_static())
-        refuse("needs extents that are known when the model is compiled", "give them by --dim NAME=NUMBER");
-    return operand.extents();
+    return extents_from(operand, 0);
+}
+
+std::vector<int64_t> Call::extents_from(const Operand& operand, size_t first) const {
+    std::vector<int64_t> extents;
+    for (size_t axis = first; axis < operand.rank(); ++axis) extents.push_back(extent(operand, axis));
+    return extents;
+}
+
+int64_t Call::extent(const Operand& operand, size_t axis) const {
+    if (axis >= operand.rank()) refuse(fmt::format("has no axis {} in {} axes", axis, operand.rank()));
+    const Dim& dim = operand.shape[axis];
+    if (!dim.is_constant())
+        refuse(fmt::format("needs a number as its extent {} along axis {}", print(linear_form(dim)), axis),
+               fmt::format("give it by --dim {}=NUMBER", *dim.symbol));
+    return dim.factor;
 }
 
 void Call::refuse(const std::string& problem, const std::string& advice) const {

@@ -43,12 +43,25 @@ public:
     /// An input that decides a shape, an axis or a place. @throws Error where it is not known
     std::vector<int64_t> known_integers(size_t input) const;
     std::vector<double> known_numbers(size_t input) const;
+    /// The same of one element. @throws Error where there are none or several
+    int64_t known_integer(size_t input) const;
+    double known_number(size_t input) const;
+    LinearForm form(size_t input) const;
+    /// The same, where it may depend on symbols.
+    Forms forms(size_t input) const;
+    /// The same as a shape. @throws Error for an extent that is negative, or no multiple of one symbol
+    std::vector<Dim> known_shape(size_t input) const;
+    /// An extent of a shape. @throws Error as above
+    Dim dim(const LinearForm& form) const;
     /// An axis counted from either end. @throws Error if the rank has it not
     size_t axis(int64_t number, size_t rank) const;
     /// Sorted. @throws Error for one that is there twice
     std::vector<size_t> axes(const std::vector<int64_t>& numbers, size_t rank) const;
     /// The extents. @throws Error where one is symbolic
     std::vector<int64_t> extents(const Operand& operand) const;
+    /// Those from an axis on, and one. @throws Error where they are symbolic
+    std::vector<int64_t> extents_from(const Operand& operand, size_t first) const;
+    int64_t extent(const Operand& operand, size_t axis) const;
 
     /// Refuses the node.
     [[noreturn]] void refuse(const std::string& problem, const std::string& advice = {}) const;
@@ -57,6 +70,9 @@ public:
     }
 
 private:
+    const Operand& known(size_t input, bool may_have_symbols = false) const;
+    void expect_one_element(size_t input) const;
+
     const NodeText& node_;
     int64_t opset_;
     std::vector<const Operand*> inputs_;

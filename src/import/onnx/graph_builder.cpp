@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "import/onnx/reshape_text.h"
 #include "ir/characters.h"
 #include "ir/interpreter.h"
 #include "ir/ops/define.h"
@@ -16,6 +17,8 @@ namespace {
 
 /// Known operands are computed at once up to so many iterations; beyond, when the model runs.
 constexpr int64_t kMostFolded = int64_t{1} << 22;
+/// The same of what is known up to symbols: shapes are short.
+constexpr int64_t kMostFormSteps = 4096;
 
 /// A name of the graph's notation.
 std::string as_name(const std::string& text) {
@@ -63,9 +66,10 @@ void OnnxWeights::add(const std::string& name, StoredTensor tensor, std::shared_
     owners_.push_back(std::move(owner));
 }
 
-GraphBuilder::GraphBuilder(std::string name, std::vector<DimSymbol> symbols) {
+GraphBuilder::GraphBuilder(std::string name, std::vector<DimSymbol> symbols, std::vector<Point> points) {
     graph_.name = std::move(name);
     graph_.symbols = std::move(symbols);
+    graph_.points = std::move(points);
     for (const DimSymbol& symbol : graph_.symbols) ++taken_[symbol.name];
     graph_.blocks.push_back(
         {.name = "main", .repeat = 1, .carried_in = {}, .carried_out = {}, .states = {}, .nodes = {}});
@@ -90,8 +94,50 @@ Operand GraphBuilder::input(const std::string& name, DataType type, const std::v
     return operand;
 }
 
+std::optional<Operand> GraphBuilder::folded_forms(const Definition& definition, const OperatorText& text,
+                                                  const std::vector<OperatorText::Tensor>& operands) const {
+    if (text.iterations() > kMostFormSteps) return std::nullopt;
+    std::vector<Forms> contents;
+    for (const OperatorText::Tensor& tensor : operands) {
+        const bool is_integer = tessera::is_integer(tensor.operand.element());
+        std::optional<Forms> forms = is_integer ? forms_of(tensor.operand) : std::nullopt;
+        if (!forms) return std::nullopt;
+        contents.push_back(*std::move(forms));
+    }
+    contents.emplace_back();
+    std::vector<int64_t> unused;  // no extent depends on a symbol
+    for (const DimSymbol& symbol : definition.dims) unused.push_back(symbol.low);
+    std::optional<Forms> forms =
+        fold_forms(definition, bound_extents(definition, unused, origin_), contents, graph_.symbols);
+    if (!forms || forms->size() > kMostForms) return std::nullopt;
+    return operand_of_forms(text.result_type(), text.result_shape(), *std::move(forms));
+}
+
+/// A node whose elements are the forms; an operand with the same forms has the same one.
+ValueId GraphBuilder::value_of_forms(const Operand& operand) {
+    OperatorText text("op_extents");
+    std::vector<std::string> axes;
+    std::string position;
+    for (size_t axis = 0; axis < operand.rank(); ++axis) {
+        axes.push_back(fmt::format("x{}", axis));
+        text.over(axes.back(), operand.shape[axis]);
+        position = axis == 0
+                       ? axes.back()
+                       : fmt::format("({}) * {} + {}", position, operand.shape[axis].factor, axes.back());
+    }
+    const Forms& forms = operand.forms.value();
+    std::string body = form_text(forms.back());
+    for (size_t i = forms.size() - 1; i > 0; --i)
+        body = fmt::format("select({} == {}, {}, {})", position, i - 1, form_text(forms[i - 1]), body);
+    text.write(operand.type, operand.shape, axes, body);
+    const auto found = forms_.find(text.text());
+    if (found != forms_.end()) return found->second;
+    return forms_[text.text()] = *add_node(text).id;
+}
+
 ValueId GraphBuilder::value_of(const Operand& operand) {
     if (operand.id) return *operand.id;
+    if (operand.forms) return value_of_forms(operand);
     const TensorContents& contents = operand.known.value();
     const ElementType element = operand.element();
     const std::vector<Dim> shape = stored_shape(operand.shape);
@@ -121,15 +167,23 @@ Operand GraphBuilder::add(const OperatorText& text) {
     if (std::ranges::find(shape, Dim(0)) != shape.end() && std::ranges::all_of(shape, &Dim::is_constant))
         return known_numbers(text.result_type(), evaluate(shape, {}), {});
     if (text.iterations() == 0) return add(text.of_nothing());
-    const bool is_known = std::ranges::all_of(
-        operands, [](const OperatorText::Tensor& tensor) { return tensor.operand.known.has_value(); });
+    const auto is_known = [](const OperatorText::Tensor& tensor) {
+        return tensor.operand.known || tensor.operand.forms;
+    };
+    if (!std::ranges::all_of(operands, is_known)) return add_node(text);
     int64_t elements = 1;
-    if (is_known)
-        for (const Dim& dim : shape) elements *= dim.factor;
-    if (!is_known || std::max(text.iterations(), elements) > kMostFolded) return add_node(text);
+    for (const Dim& dim : shape) elements *= dim.factor;
+    if (text.iterations() > kMostFolded || elements > kMostKnown) return add_node(text);
     const DefinitionPtr definition = ops::define(graph_.symbols, text.text());
     const std::string& where = origin_;
     verify(*definition, where);
+    const auto has_forms = [](const OperatorText::Tensor& tensor) {
+        return tensor.operand.forms.has_value();
+    };
+    if (!definition->dims.empty() || std::ranges::any_of(operands, has_forms)) {
+        std::optional<Operand> folded = folded_forms(*definition, text, operands);
+        return folded ? *std::move(folded) : add_node(text);
+    }
     std::vector<TensorData> contents;
     for (const OperatorText::Tensor& tensor : operands) contents.push_back(data_of(tensor.operand));
     contents.emplace_back();
@@ -168,41 +222,12 @@ Operand GraphBuilder::with_shape(const Operand& operand, std::vector<Dim> shape)
     if (operand.shape == shape) return result;
     result.shape = std::move(shape);
     // A constant of another shape is another value of the same bytes; so is a scalar, which is stored as [1].
-    if (operand.known) {
+    if (operand.known || operand.forms) {
         result.id.reset();
         return result;
     }
     if (stored_shape(operand.shape) == stored_shape(result.shape)) return result;
-    // Row-major positions, by the extents from the last axis on.
-    OperatorText text("Reshape");
-    const std::vector<int64_t> to = result.extents(), from = operand.extents();
-    std::vector<std::string> written, position;
-    int64_t stride = 1;
-    for (size_t axis = to.size(); axis > 0; --axis) {
-        position.push_back(stride == 1 ? fmt::format("x{}", axis - 1)
-                                       : fmt::format("x{} * {}", axis - 1, stride));
-        stride *= to[axis - 1];
-    }
-    for (size_t axis = 0; axis < to.size(); ++axis) {
-        text.over(fmt::format("x{}", axis), Dim(to[axis]));
-        written.push_back(fmt::format("x{}", axis));
-    }
-    std::string flat;
-    for (const std::string& term : position) flat += (flat.empty() ? "" : " + ") + term;
-    std::vector<std::string> read(from.size());
-    stride = 1;
-    for (size_t axis = from.size(); axis > 0; --axis) {
-        std::string& coordinate = read[axis - 1];
-        if (flat.empty() || from[axis - 1] <= 1) {
-            coordinate = "0";
-        } else {
-            coordinate = stride == 1 ? fmt::format("({})", flat) : fmt::format("({}) div {}", flat, stride);
-            coordinate = fmt::format("({}) mod {}", coordinate, from[axis - 1]);
-        }
-        stride *= std::max<int64_t>(from[axis - 1], 1);
-    }
-    text.read(operand, "X", read).write(operand.type, result.shape, written, "X");
-    return add_node(text);
+    return add_node(reshape_text(operand, result.shape));
 }
 
 void GraphBuilder::output(const Operand& operand) {

@@ -28,7 +28,7 @@ private:
 /// of the same operators; all else becomes a node.
 class GraphBuilder {
 public:
-    GraphBuilder(std::string name, std::vector<DimSymbol> symbols);
+    GraphBuilder(std::string name, std::vector<DimSymbol> symbols, std::vector<Point> points);
 
     Operand input(const std::string& name, DataType type, const std::vector<Dim>& shape);
     /// The result of an operator.
@@ -49,12 +49,17 @@ public:
 
 private:
     ValueId value_of(const Operand& operand);
+    ValueId value_of_forms(const Operand& operand);
+    /// The result, where it follows from operands that are known up to symbols.
+    std::optional<Operand> folded_forms(const Definition& definition, const OperatorText& text,
+                                        const std::vector<OperatorText::Tensor>& operands) const;
     std::string fresh(const std::string& wanted);
 
     Graph graph_;
     std::shared_ptr<OnnxWeights> weights_ = std::make_shared<OnnxWeights>();
     std::map<const std::byte*, std::vector<ValueId>>
-        constants_;  ///< by their bytes, which may have several shapes
+        constants_;                         ///< by their bytes, which may have several shapes
+    std::map<std::string, ValueId> forms_;  ///< nodes that make them, by their operators
     std::map<std::string, int> taken_;
     std::map<std::string, std::string> origins_;
     std::string prefix_ = "node", origin_;

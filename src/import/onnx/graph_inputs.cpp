@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
+#include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "import/npy/npy_file.h"
 #include "ir/characters.h"
@@ -12,34 +15,89 @@
 namespace tessera::import::onnx {
 namespace {
 
-/// A negative extent is a symbol, too; one without a name is called after its input. Empty for a number.
-std::string symbol_name(const std::variant<int64_t, std::string>& extent, const std::string& input,
-                        size_t axis) {
-    if (const auto* number = std::get_if<int64_t>(&extent); number && *number >= 0) return "";
+/// A symbolic extent: its name in the graph, and the one that the model gives, if it does.
+struct Symbol {
     std::string name;
-    if (const auto* given = std::get_if<std::string>(&extent)) name = *given;
-    if (name.empty()) name = fmt::format("{}_{}", input, axis);
-    std::string chosen;
-    for (const char c : name) chosen += continues_name(c) ? c : '_';
-    return starts_name(chosen.front()) ? chosen : "_" + chosen;
+    std::string given;
+};
+
+/// A negative extent is a symbol, too; one without a name is called after its input, as is one that some
+/// exporters call "?". Nothing for a number.
+std::optional<Symbol> symbol_of(const std::variant<int64_t, std::string>& extent, const std::string& input,
+                                size_t axis) {
+    if (const auto* number = std::get_if<int64_t>(&extent); number && *number >= 0) return std::nullopt;
+    Symbol symbol;
+    if (const auto* given = std::get_if<std::string>(&extent)) symbol.given = *given;
+    const bool is_named =
+        std::ranges::any_of(symbol.given, [](char c) { return c != '_' && continues_name(c); });
+    if (!is_named) symbol.given.clear();
+    const std::string all = is_named ? symbol.given : fmt::format("{}_{}", input, axis);
+    for (const char c : all) symbol.name += continues_name(c) ? c : '_';
+    if (!starts_name(symbol.name.front())) symbol.name = "_" + symbol.name;
+    return symbol;
+}
+
+/// As the user states it, by either name.
+const Extent* stated_extent(const ImportOptions& options, const Symbol& symbol) {
+    for (const std::string& name : {symbol.name, symbol.given})
+        if (const auto found = options.dims.find(name); found != options.dims.end()) return &found->second;
+    return nullptr;
+}
+
+template <typename Visit>
+void for_each_symbol(const GraphText& graph, Visit visit) {
+    for (const ValueInfo& input : graph.inputs) {
+        if (!input.shape) continue;
+        for (size_t axis = 0; axis < input.shape->size(); ++axis)
+            if (const std::optional<Symbol> symbol = symbol_of((*input.shape)[axis], input.name, axis))
+                visit(*symbol);
+    }
 }
 
 }  // namespace
 
 std::vector<DimSymbol> symbols_of(const GraphText& graph, const ImportOptions& options) {
     std::vector<DimSymbol> symbols;
-    for (const ValueInfo& input : graph.inputs) {
-        if (!input.shape) continue;
-        for (size_t axis = 0; axis < input.shape->size(); ++axis) {
-            const std::string name = symbol_name((*input.shape)[axis], input.name, axis);
-            const auto found = options.dims.find(name);
-            if (name.empty() || found == options.dims.end() || found->second.low == found->second.high ||
-                std::ranges::find(symbols, name, &DimSymbol::name) != symbols.end())
-                continue;
-            symbols.push_back({.name = name, .low = found->second.low, .high = found->second.high});
-        }
-    }
+    for_each_symbol(graph, [&](const Symbol& symbol) {
+        const Extent* extent = stated_extent(options, symbol);
+        if (!extent || extent->low == extent->high ||
+            std::ranges::find(symbols, symbol.name, &DimSymbol::name) != symbols.end())
+            return;
+        symbols.push_back({.name = symbol.name, .low = extent->low, .high = extent->high});
+    });
     return symbols;
+}
+
+std::vector<std::string> unknown_dims(const GraphText& graph, const ImportOptions& options) {
+    std::set<std::string> known;
+    for_each_symbol(graph, [&](const Symbol& symbol) { known.insert({symbol.name, symbol.given}); });
+    std::vector<std::string> unknown;
+    for (const auto& [name, extent] : options.dims)
+        if (!known.contains(name)) unknown.push_back(name);
+    return unknown;
+}
+
+Point point_of(const GraphText& graph, const ImportOptions& options, const Point& stated) {
+    Point point{.name = stated.name, .weight = stated.weight, .values = {}};
+    std::set<std::string> used;
+    for_each_symbol(graph, [&](const Symbol& symbol) {
+        const Extent* extent = stated_extent(options, symbol);
+        if (!extent || extent->low == extent->high) return;
+        auto value = stated.values.find(symbol.name);
+        if (value == stated.values.end()) value = stated.values.find(symbol.given);
+        if (value == stated.values.end())
+            throw Error("", "", fmt::format("has no value for {}", symbol.name));
+        if (value->second < extent->low || value->second > extent->high)
+            throw Error("", "",
+                        fmt::format("has {} for {}, expected {} to {}", value->second, symbol.name,
+                                    extent->low, extent->high));
+        point.values[symbol.name] = value->second;
+        used.insert(value->first);
+    });
+    for (const auto& [name, value] : stated.values)
+        if (!used.contains(name))
+            throw Error("", "", fmt::format("has a value for {}, which is no symbol with bounds", name));
+    return point;
 }
 
 std::vector<Dim> input_shape(const ValueInfo& input, const ImportOptions& options) {
@@ -47,27 +105,35 @@ std::vector<Dim> input_shape(const ValueInfo& input, const ImportOptions& option
     if (input.kind != "tensor") refuse_input(fmt::format("is of type {}, expected a tensor", input.kind));
     if (!element_of(input.type))
         refuse_input(fmt::format("is of type {}, which is not supported", name(input.type)));
+    // A file holds wider floats, and nothing rounds them to powers of two.
+    if (input.type == DataType::kFloat8E8M0)
+        refuse_input("is of FLOAT8E8M0, which is supported in initializers alone");
     if (!input.shape) refuse_input("has no shape");
     std::vector<Dim> shape;
+    std::vector<std::string> missing;
     for (size_t axis = 0; axis < input.shape->size(); ++axis) {
-        const auto& extent = (*input.shape)[axis];
-        const std::string symbol = symbol_name(extent, input.name, axis);
-        if (symbol.empty()) {
-            shape.emplace_back(std::get<int64_t>(extent));
+        const std::optional<Symbol> symbol = symbol_of((*input.shape)[axis], input.name, axis);
+        if (!symbol) {
+            shape.emplace_back(std::get<int64_t>((*input.shape)[axis]));
             continue;
         }
-        const auto found = options.dims.find(symbol);
-        if (found == options.dims.end())
-            refuse_input(
-                fmt::format("has the symbolic extent {}, for which --dim {}=NUMBER or {}=LOW..HIGH "
-                            "is needed",
-                            symbol, symbol, symbol));
-        if (found->second.low == found->second.high) {
-            shape.emplace_back(found->second.low);
-        } else {
-            shape.emplace_back(symbol);
-        }
+        const Extent* extent = stated_extent(options, *symbol);
+        if (!extent)
+            missing.push_back(symbol->name);
+        else if (extent->low == extent->high)
+            shape.emplace_back(extent->low);
+        else
+            shape.emplace_back(symbol->name);
     }
+    if (missing.size() == 1)
+        refuse_input(
+            fmt::format("has the symbolic extent {0}, for which --dim {0}=NUMBER or {0}=LOW..HIGH is needed",
+                        missing[0]));
+    if (!missing.empty())
+        refuse_input(
+            fmt::format("has the symbolic extents {0}, for each of which --dim {1}=NUMBER or "
+                        "{1}=LOW..HIGH is needed",
+                        fmt::join(missing, ", "), missing[0]));
     check_size(shape);
     return shape;
 }

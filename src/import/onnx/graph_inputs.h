@@ -11,6 +11,10 @@ namespace tessera::import::onnx {
 
 /// The symbols with bounds that its inputs have.
 std::vector<DimSymbol> symbols_of(const GraphText& graph, const ImportOptions& options);
+/// Names for which the user states an extent, and that are none of the model's.
+std::vector<std::string> unknown_dims(const GraphText& graph, const ImportOptions& options);
+/// A point by the names of the graph. @throws Error naming a symbol that it lacks, or a value beyond bounds
+Point point_of(const GraphText& graph, const ImportOptions& options, const Point& stated);
 /// @throws Error for a type that is not supported, and a symbolic extent that the options do not know
 std::vector<Dim> input_shape(const ValueInfo& input, const ImportOptions& options);
 /// The contents that the user has stated: a number, or those of a NumPy file.

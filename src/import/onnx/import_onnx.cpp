@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "import/onnx/call.h"
+#include "import/onnx/control_flow.h"
 #include "import/onnx/graph_inputs.h"
 #include "import/onnx/narrow_float.h"
 #include "import/onnx/operator_list.h"
@@ -34,11 +35,21 @@ public:
         const GraphText& graph = out_.text.graph;
         Scope scope;
         std::vector<DimSymbol> symbols = symbols_of(graph, options_);
-        builder_ =
-            std::make_unique<GraphBuilder>(graph.name.empty() ? "model" : graph.name, std::move(symbols));
+        std::vector<Point> points;
+        for (const Point& stated : options_.points) {
+            try {
+                points.push_back(point_of(graph, options_, stated));
+            } catch (const Error& error) {
+                refuse({stated.name, "--point", 0, error.problem});
+            }
+        }
+        builder_ = std::make_unique<GraphBuilder>(graph.name.empty() ? "model" : graph.name,
+                                                  std::move(symbols), std::move(points));
         for (const std::string& name : graph.sparse_initializers)
             refuse({name, "initializer", 0, "is sparse, which is not supported"});
         inputs(graph, scope);
+        for (const std::string& name : unknown_dims(graph, options_))
+            refuse({name, "--dim", 0, "is stated, and no symbolic extent of an input"});
         for (const auto& [name, text] : options_.constants)
             if (std::ranges::find(graph.inputs, name, &ValueInfo::name) == graph.inputs.end())
                 refuse({name, "constant", 0, "is stated, and no input of the model"});
@@ -83,7 +94,6 @@ private:
         if (!narrow && bits(input.type) >= 8) return operand;
         builder_->begin_node("narrowed");
         builder_->set_origin(fmt::format("input `{}` of {}", input.name, onnx::name(input.type)));
-        if (input.type == DataType::kFloat8E8M0) return operand;
         return element_by_element(operand,
                                   narrow ? rounded_text(*narrow, "X", true) : wrapped("X", input.type));
     }
@@ -138,7 +148,7 @@ private:
             }
             builder_->begin_node(operator_name(node));
             builder_->set_origin(fmt::format("node `{}`, {} of opset {}", name, operator_name(node), opset));
-            const std::vector<Operand> results = imported(node, opset, inputs, scope, name);
+            const std::vector<Operand> results = imported(node, opsets, opset, inputs, scope, name);
             for (size_t i = 0; i < node.outputs.size(); ++i) {
                 if (node.outputs[i].empty()) continue;
                 if (i >= results.size())
@@ -158,7 +168,7 @@ private:
 
     /// An operator behind one that is refused is named, too, if it is not supported at all.
     void check_known(const NodeText& node, int64_t opset) const {
-        if (find_function(node) || find_operator(node.domain, node.op_type, opset) || node.op_type == "If")
+        if (find_function(node) || find_operator(node.domain, node.op_type, opset) || is_control_flow(node))
             return;
         throw Error("", "", "is not supported");
     }
@@ -170,9 +180,9 @@ private:
         return found == out_.text.functions.end() ? nullptr : &*found;
     }
 
-    std::vector<Operand> imported(const NodeText& node, int64_t opset,
-                                  const std::vector<const Operand*>& inputs, Scope& scope,
-                                  const std::string& name) {
+    std::vector<Operand> imported(const NodeText& node, const std::map<std::string, int64_t>& opsets,
+                                  int64_t opset, const std::vector<const Operand*>& inputs,
+                                  const Scope& scope, const std::string& name) {
         if (const FunctionText* function = find_function(node)) return called(*function, node, inputs, name);
         if (node.domain.empty() && opset == 0)
             throw Error("", "", "is of an operator set whose version the model does not state");
@@ -180,7 +190,10 @@ private:
             throw Error("", "",
                         fmt::format("is newer than opset {}, the newest that is supported", kNewestOpset));
         const Call call(*builder_, node, opset, inputs);
-        if (node.domain.empty() && node.op_type == "If") return chosen(call, scope, name);
+        if (is_control_flow(node))
+            return control_flow(call, [&](const GraphText& body, const std::vector<Operand>& operands) {
+                return run_body(body, operands, opsets, scope, name);
+            });
         const Operator* found = find_operator(node.domain, node.op_type, opset);
         if (!found) throw Error("", "", "is not supported");
         for (const Operand* input : inputs)
@@ -191,43 +204,18 @@ private:
         return found->import(call);
     }
 
-    /// The branch that the condition chooses.
-    std::vector<Operand> chosen(const Call& call, const Scope& scope, const std::string& name) {
-        const Operand& condition = call.in(0);
-        call.expect(condition.is_static() && condition.elements() == 1,
-                    "has a condition of several elements");
-        if (condition.known)
-            return branch_of(call, numbers_of(condition).at(0) != 0 ? "then_branch" : "else_branch", scope,
-                             name);
-        // Both are computed, and the condition chooses among their results.
-        const std::vector<Operand> yes = branch_of(call, "then_branch", scope, name),
-                                   no = branch_of(call, "else_branch", scope, name);
-        call.expect(yes.size() == no.size(), "has branches of different numbers of results");
-        std::vector<Operand> results;
-        for (size_t i = 0; i < yes.size(); ++i) {
-            if (yes[i].shape != no[i].shape || yes[i].type != no[i].type)
-                call.refuse(
-                    "has a condition that is not known when the model is compiled, and branches whose "
-                    "results "
-                    "have different shapes or types");
-            results.push_back(elementwise(call, {builder_->with_shape(condition, {}), yes[i], no[i]},
-                                          "select(A != 0, B, C)", yes[i].type));
-        }
-        return results;
-    }
-
-    std::vector<Operand> branch_of(const Call& call, const char* which, const Scope& scope,
-                                   const std::string& name) {
-        const Attribute* branch = call.attribute(which);
-        if (!branch || !branch->graph) call.refuse("lacks a branch");
+    /// The body of a node, which sees the scope around it.
+    std::vector<Operand> run_body(const GraphText& body, const std::vector<Operand>& operands,
+                                  const std::map<std::string, int64_t>& opsets, const Scope& scope,
+                                  const std::string& name) {
+        ++nodes_run_;  // a body without nodes takes time, too
         Scope inner(&scope);
-        const GraphText& body = *branch->graph;
         initializers(body, inner);
-        return body_results(body.nodes, out_.text.opsets, inner, name, [&] {
-            std::vector<std::string> names;
-            for (const ValueInfo& output : body.outputs) names.push_back(output.name);
-            return names;
-        }());
+        if (operands.size() > body.inputs.size()) throw Error("", "", "has a body of fewer inputs");
+        for (size_t i = 0; i < operands.size(); ++i) inner.set(body.inputs[i].name, operands[i]);
+        std::vector<std::string> outputs;
+        for (const ValueInfo& output : body.outputs) outputs.push_back(output.name);
+        return body_results(body.nodes, opsets, inner, name, outputs);
     }
 
     std::vector<Operand> called(const FunctionText& function, const NodeText& node,
@@ -264,18 +252,20 @@ private:
     std::vector<Operand> body_results(const std::vector<NodeText>& body,
                                       const std::map<std::string, int64_t>& opsets, Scope& inner,
                                       const std::string& name, const std::vector<std::string>& outputs) {
-        if (++depth_ > kDeepestCall)
+        if (depth_ == kDeepestCall)
             throw Error("", "", fmt::format("lies in more than {} others", kDeepestCall));
+        const size_t refused = out_.unsupported.size();
+        ++depth_;
         nodes(body, opsets, inner, name + "/");
         --depth_;
+        if (out_.unsupported.size() > refused)
+            throw Error("", "", "has a body with a node that is not supported");
         std::vector<Operand> results;
         for (const std::string& output : outputs) {
             const Operand* found = inner.find(output);
-            if (!found)
-                throw Error("", "",
-                            inner.is_missing(output)
-                                ? "has a body with a node that is not supported"
-                                : fmt::format("has a body that does not make `{}`", output));
+            if (!found && inner.is_missing(output))
+                throw Error("", "", "has a body with a node that is not supported");
+            if (!found) throw Error("", "", fmt::format("has a body that does not make `{}`", output));
             results.push_back(*found);
         }
         return results;

@@ -22,6 +22,8 @@ struct ImportOptions {
     std::map<std::string, Extent> dims;
     /// Inputs that are known when the model is compiled: a number, or the path of a NumPy file.
     std::map<std::string, std::string> constants;
+    /// Values of all symbols at which costs are compared, by either of their names.
+    std::vector<Point> points;
 };
 
 /// A value of the graph as the user of an imported model names it, and the form of its array.

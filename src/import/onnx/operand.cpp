@@ -18,7 +18,9 @@ bool Operand::is_static() const {
 }
 
 std::vector<int64_t> Operand::extents() const {
-    TESSERA_CHECK(is_static());
+    if (!is_static())
+        throw Error("", "", "needs numbers as the extents of what has symbolic ones",
+                    "give them by --dim NAME=NUMBER");
     std::vector<int64_t> extents;
     for (const Dim& dim : shape) extents.push_back(dim.factor);
     return extents;
@@ -87,6 +89,35 @@ Operand known_numbers(DataType type, const std::vector<int64_t>& shape, const st
 
 Operand known_scalar(DataType type, double number) {
     return known_numbers(type, {}, {number});
+}
+
+Operand known_int64(const std::vector<int64_t>& shape, const std::vector<int64_t>& integers) {
+    const auto copy = std::make_shared<const std::vector<int64_t>>(integers);
+    return {.type = DataType::kInt64,
+            .shape = dims_of(shape),
+            .known = TensorContents{std::as_bytes(std::span(*copy)), copy},
+            .id = {}};
+}
+
+Operand operand_of_forms(DataType type, const std::vector<Dim>& shape, Forms forms) {
+    const Operand operand{.type = type, .shape = shape, .known = {}, .id = {}};
+    if (!std::ranges::all_of(forms, &LinearForm::is_constant)) {
+        Operand symbolic = operand;
+        symbolic.forms = std::move(forms);
+        return symbolic;
+    }
+    std::vector<int64_t> integers;
+    for (const LinearForm& form : forms) integers.push_back(form.constant);
+    if (type == DataType::kInt64) return known_int64(operand.extents(), integers);
+    return known_numbers(type, operand.extents(), {integers.begin(), integers.end()});
+}
+
+std::optional<Forms> forms_of(const Operand& operand) {
+    if (operand.forms) return operand.forms;
+    if (!operand.known || operand.elements() > kMostForms) return std::nullopt;
+    Forms forms;
+    for (const int64_t integer : integers_of(operand)) forms.push_back({.constant = integer, .terms = {}});
+    return forms;
 }
 
 std::vector<double> numbers_of(const Operand& operand) {

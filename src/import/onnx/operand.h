@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "import/onnx/form_folding.h"
 #include "import/onnx/onnx_model.h"
 #include "import/weights.h"
 #include "ir/graph.h"
@@ -16,10 +17,12 @@ struct Operand {
     std::vector<Dim> shape;               ///< no axes: a scalar, which the IR holds as [1]
     std::optional<TensorContents> known;  ///< contents, where they are known when the model is compiled
     std::optional<ValueId> id;            ///< in the graph, once something reads it there
+    /// The elements, where they are known up to the symbols of the graph, and do not all follow without them.
+    std::optional<Forms> forms = {};
 
     size_t rank() const { return shape.size(); }
     bool is_static() const;
-    /// @pre is_static()
+    /// @throws Error if one is symbolic
     std::vector<int64_t> extents() const;
     int64_t elements() const;
     ElementType element() const;  ///< @pre the IR has the type
@@ -33,7 +36,7 @@ std::vector<Dim> dims_of(const std::vector<int64_t>& extents);
 /// that is made when the model is imported.
 inline constexpr int64_t kMostExtent = int64_t{1} << 31;
 inline constexpr int64_t kMostElements = int64_t{1} << 40;
-inline constexpr int64_t kMostKnown = int64_t{1} << 24;
+inline constexpr int64_t kMostKnown = int64_t{1} << 21;
 /// @throws Error for a shape beyond them
 void check_size(const std::vector<Dim>& shape);
 
@@ -42,6 +45,12 @@ Operand operand_of(const Tensor& tensor);
 /// A known operand of these numbers, rounded to the type. @pre the IR has the type
 Operand known_numbers(DataType type, const std::vector<int64_t>& shape, const std::vector<double>& numbers);
 Operand known_scalar(DataType type, double number);
+/// The same of INT64, exact.
+Operand known_int64(const std::vector<int64_t>& shape, const std::vector<int64_t>& integers);
+/// Elements of INT64, INT32 or BOOL by their forms; known where no symbol occurs.
+Operand operand_of_forms(DataType type, const std::vector<Dim>& shape, Forms forms);
+/// The forms of an operand that has some, or is known. @pre of integers
+std::optional<Forms> forms_of(const Operand& operand);
 /// The contents as numbers. @pre known, of a type of the IR
 std::vector<double> numbers_of(const Operand& operand);
 /// The same of integers, exact. @pre as above

@@ -7,23 +7,11 @@
 #include <fmt/ranges.h>
 
 #include "import/onnx/narrow_float.h"
+#include "import/onnx/volume.h"
 #include "ir/characters.h"
 
 namespace tessera::import::onnx {
 namespace {
-
-std::string shape_text(const std::vector<Dim>& shape) {
-    std::vector<std::string> extents;
-    for (const Dim& dim : shape) {
-        std::string text = dim.symbol.value_or("");
-        if (dim.is_constant())
-            text = fmt::to_string(dim.factor);
-        else if (dim.factor != 1)
-            text = fmt::format("{} * {}", dim.factor, text);
-        extents.push_back(text);
-    }
-    return fmt::format("[{}]", fmt::join(extents, ", "));
-}
 
 /// The name of a definition, which no tensor or iterator of it has.
 std::string definition_name(const Call& call) {
@@ -37,6 +25,12 @@ bool is_one(const Dim& dim) {
 }
 
 }  // namespace
+
+std::string shape_text(const std::vector<Dim>& shape) {
+    std::vector<std::string> extents;
+    for (const Dim& dim : shape) extents.push_back(print(linear_form(dim)));
+    return fmt::format("[{}]", fmt::join(extents, ", "));
+}
 
 std::string axis_name(size_t axis) {
     return fmt::format("x{}", axis);
@@ -154,6 +148,14 @@ Operand reduce(const Call& call, const Operand& x, const std::vector<size_t>& ax
     return call.build.add(text.read(x, "X", names).write(type, shape, written, value));
 }
 
+std::string count_text(const Call& call, const Operand& x, const std::vector<size_t>& axes) {
+    Volume count;
+    for (const size_t axis : axes) count *= x.shape[axis];
+    const std::optional<LinearForm> form = count.form();
+    if (!form) call.refuse("counts along several symbolic extents", "give them by --dim NAME=NUMBER");
+    return form->is_constant() ? fmt::format("{}.0", form->constant) : fmt::format("({})", form_text(*form));
+}
+
 Operand transpose(const Call& call, const Operand& x, const std::vector<size_t>& order) {
     OperatorText text = operator_text(call);
     std::vector<Dim> shape;
@@ -189,15 +191,19 @@ Operand product(const Call& call, const Operand& a, const Operand& b, DataType t
     return call.build.add(text.write(type, shape, axes, wrapped("sum(A * B)", type)));
 }
 
+Range number_range(size_t axis, int64_t begin, int64_t step, int64_t count) {
+    return {.axis = axis, .begin = {.constant = begin, .terms = {}}, .step = step, .count = Dim(count)};
+}
+
 Operand slice(const Call& call, const Operand& x, const std::vector<Range>& ranges) {
     OperatorText text = operator_text(call);
     std::vector<Dim> shape = x.shape;
     std::vector<std::string> read = axis_names(x.rank());
     for (const Range& range : ranges) {
-        shape[range.axis] = Dim(range.count);
+        shape[range.axis] = range.count;
         std::string& at = read[range.axis];
         if (range.step != 1) at = fmt::format("{} * {}", at, range.step);
-        if (range.begin != 0) at = fmt::format("{} + {}", at, range.begin);
+        if (range.begin != LinearForm{}) at = fmt::format("{} + {}", at, form_text(range.begin));
     }
     for (size_t axis = 0; axis < shape.size(); ++axis) text.over(axis_name(axis), shape[axis]);
     return call.build.add(text.read(x, "X", read).write(x.type, shape, axis_names(shape.size()), "X"));
@@ -224,7 +230,7 @@ Operand concat(const Call& call, const std::vector<Operand>& parts, size_t axis)
     const std::vector<std::string> axes = axis_names(shape.size());
     std::vector<Operand> used;
     for (const Operand& part : parts) {
-        const int64_t extent = call.extents(part).at(axis);
+        const int64_t extent = call.extent(part, axis);
         if (extent == 0) continue;
         std::vector<std::string> read = axes;
         if (total > 0) read[axis] = fmt::format("{} - {}", axes[axis], total);
@@ -239,7 +245,7 @@ Operand concat(const Call& call, const std::vector<Operand>& parts, size_t axis)
     if (used.size() == 1) return used.front();
     shape[axis] = Dim(total);
     for (size_t a = 0; a < shape.size(); ++a) text.over(axes[a], shape[a]);
-    if (used.empty()) return known_numbers(parts.front().type, evaluate(shape, {}), {});
+    if (used.empty()) return parts.front();
     return call.build.add(text.write(parts.front().type, shape, axes, body));
 }
 

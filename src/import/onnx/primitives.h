@@ -10,6 +10,8 @@ namespace tessera::import::onnx {
 
 /// An operator of the node that is yet to be written.
 OperatorText operator_text(const Call& call);
+/// "[2, 4 * n]", for messages.
+std::string shape_text(const std::vector<Dim>& shape);
 /// "x0", "x1", ...
 std::string axis_name(size_t axis);
 std::vector<std::string> axis_names(size_t rank);
@@ -42,6 +44,8 @@ Operand less_zero_point(const Call& call, const Operand& x, const Operand& zero)
 /// vanish.
 Operand reduce(const Call& call, const Operand& x, const std::vector<size_t>& axes, bool keeps,
                const std::string& value, DataType type);
+/// How many elements of x such a fold takes, as the text of a float: "12.0", or a multiple of a symbol.
+std::string count_text(const Call& call, const Operand& x, const std::vector<size_t>& axes);
 /// As processors convert. `saturates`: to floats of 8 bits and less, what is too large becomes the largest.
 Operand cast(const Call& call, const Operand& x, DataType to, bool saturates = true);
 Operand transpose(const Call& call, const Operand& x, const std::vector<size_t>& order);
@@ -50,10 +54,11 @@ Operand product(const Call& call, const Operand& a, const Operand& b, DataType t
 /// Along one axis, elements begin, begin + step, ...: so many.
 struct Range {
     size_t axis;
-    int64_t begin;
+    LinearForm begin;
     int64_t step;
-    int64_t count;
+    Dim count;
 };
+Range number_range(size_t axis, int64_t begin, int64_t step, int64_t count);
 Operand slice(const Call& call, const Operand& x, const std::vector<Range>& ranges);
 Operand concat(const Call& call, const std::vector<Operand>& parts, size_t axis);
 /// Along an axis the elements that a known table names; -1 where there is 0 instead.

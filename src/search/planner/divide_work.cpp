@@ -69,12 +69,13 @@ public:
                     exchanged_.insert(input.graph[node.results.front()].name);
             cost::PricedBlock priced = priced_block(input, input.graph.blocks[b], options);
             barrier_seconds_ = priced.evaluator.barrier_seconds();
+            const std::set<int64_t> extents = known_extents(input, input.graph.blocks[b]);
             for (size_t k = 0; k < out.kernels.size(); ++k) {
                 if (out.kernels[k].block != input.graph.blocks[b].name) continue;
                 steps_.push_back(
                     {b,
                      k,
-                     division_options(input, input.graph.blocks[b], out.kernels[k], priced, options),
+                     division_options(input, input.graph.blocks[b], out.kernels[k], extents, priced, options),
                      {}});
                 for (DivisionOption& option : steps_.back().options) {
                     std::vector<Accesses>& accesses = steps_.back().accesses.emplace_back();
@@ -192,7 +193,12 @@ private:
 
     std::optional<State> with(const State& before, size_t s, size_t option, bool barrier) {
         const Step& step = steps_[s];
-        State state = before;
+        State state{.cost = before.cost,
+                    .pending = barrier ? PendingAccesses() : before.pending,
+                    .is_own = before.is_own,
+                    .barriers = before.barriers,
+                    .decision = before.decision,
+                    .rank = before.rank};
         if (s > 0 && steps_[s - 1].block != step.block) state.barriers = 0;
         for (size_t kernel = 0; kernel < step.accesses[option].size(); ++kernel) {
             if (barrier || kernel > 0) {

@@ -19,13 +19,27 @@ int64_t rounded_up(int64_t value, int64_t step) {
     return (value + step - 1) / step * step;
 }
 
+/// At the sizes for which work is priced.
+int64_t largest_extent(const Definition& definition, int x, const std::vector<cost::WeightedSizes>& sizes) {
+    int64_t largest = 0;
+    for (const cost::WeightedSizes& each : sizes)
+        largest = std::max(largest, cost::extents_at(definition, each.symbols)[static_cast<size_t>(x)]);
+    return largest;
+}
+
+bool is_constant(const Definition& definition, int x) {
+    return std::holds_alternative<Number>(definition.iterators[static_cast<size_t>(x)].extent->node);
+}
+
 class KernelOptions {
 public:
     KernelOptions(const lowering::LoweringInput& input, const Block& block, const plan::KernelPlan& kernel,
-                  cost::PricedBlock& priced, const PlannerOptions& options)
+                  const std::set<int64_t>& known_extents, cost::PricedBlock& priced,
+                  const PlannerOptions& options)
         : input_(input),
           block_(block),
           kernel_(kernel),
+          known_extents_(known_extents),
           priced_(priced),
           options_(options),
           sizes_(cost::sizes_of(input.graph, input.plan, input.specialisation)) {}
@@ -40,7 +54,8 @@ public:
             if (found_.empty()) continue;
             const DivisionOption first = found_.front();
             for (DivisionOption& second :
-                 KernelOptions(input_, block_, divided.combine, priced_, options_).ways_of_result()) {
+                 KernelOptions(input_, block_, divided.combine, known_extents_, priced_, options_)
+                     .ways_of_result()) {
                 second.seconds += first.seconds;
                 second.kernels.insert(second.kernels.begin(), first.kernels.front());
                 found.push_back(std::move(second));
@@ -76,12 +91,8 @@ private:
         return least - part > std::max(priced_.evaluator.barrier_seconds(), part * kUnequal);
     }
 
-    /// The largest extent at the sizes for which work is priced.
     int64_t largest_extent_of(const Definition& definition, int x) const {
-        int64_t largest = 0;
-        for (const cost::WeightedSizes& sizes : sizes_)
-            largest = std::max(largest, cost::extents_at(definition, sizes.symbols)[static_cast<size_t>(x)]);
-        return largest;
+        return largest_extent(definition, x, sizes_);
     }
 
     void divide(const Definition& definition, int x, int64_t group) {
@@ -116,7 +127,7 @@ private:
         }
         std::set<int64_t> result = {equal_parts(1), equal_parts(options_.lanes),
                                     equal_parts(4 * options_.lanes)};
-        for (const int64_t heads : known_extents()) {
+        for (const int64_t heads : known_extents_) {
             if (heads > 1 && extent % heads == 0) result.insert(equal_parts(extent / heads));
         }
         return result;
@@ -130,24 +141,10 @@ private:
         return 1;
     }
 
-    static bool is_constant(const Definition& definition, int x) {
-        return std::holds_alternative<Number>(definition.iterators[static_cast<size_t>(x)].extent->node);
-    }
-
-    std::set<int64_t> known_extents() const {
-        std::set<int64_t> result;
-        for (const Node& n : block_.nodes) {
-            const Definition& definition = *n.definition();
-            for (int x = 0; x < static_cast<int>(definition.iterators.size()); ++x) {
-                if (is_constant(definition, x)) result.insert(largest_extent_of(definition, x));
-            }
-        }
-        return result;
-    }
-
     const lowering::LoweringInput& input_;
     const Block& block_;
     const plan::KernelPlan& kernel_;
+    const std::set<int64_t>& known_extents_;
     cost::PricedBlock& priced_;
     const PlannerOptions& options_;
     std::vector<cost::WeightedSizes> sizes_;
@@ -156,10 +153,23 @@ private:
 
 }  // namespace
 
+std::set<int64_t> known_extents(const lowering::LoweringInput& input, const Block& block) {
+    const std::vector<cost::WeightedSizes> sizes =
+        cost::sizes_of(input.graph, input.plan, input.specialisation);
+    std::set<int64_t> result;
+    for (const Node& node : block.nodes) {
+        const Definition& definition = *node.definition();
+        for (int x = 0; x < static_cast<int>(definition.iterators.size()); ++x)
+            if (is_constant(definition, x)) result.insert(largest_extent(definition, x, sizes));
+    }
+    return result;
+}
+
 std::vector<DivisionOption> division_options(const lowering::LoweringInput& input, const Block& block,
-                                             const plan::KernelPlan& kernel, cost::PricedBlock& priced,
-                                             const PlannerOptions& options) {
-    return KernelOptions(input, block, kernel, priced, options).all();
+                                             const plan::KernelPlan& kernel,
+                                             const std::set<int64_t>& known_extents,
+                                             cost::PricedBlock& priced, const PlannerOptions& options) {
+    return KernelOptions(input, block, kernel, known_extents, priced, options).all();
 }
 
 }  // namespace tessera::planner

@@ -50,23 +50,32 @@ void PendingAccesses::append_to(std::vector<int64_t>& key) const {
 
 namespace {
 
-/// Walks the kernels as they run; blocks that repeat, twice: then their end has met their beginning.
-bool is_race_free(const std::vector<SequencedKernel>& kernels, const std::vector<int64_t>& repeats,
-                  const std::set<int>& own, AccessNumbers& numbers) {
-    PendingAccesses pending;
-    const auto is_own = [&](int storage) { return own.contains(storage); };
+/// Kernels as they run; those of blocks that repeat, twice: then their end has met their beginning.
+std::vector<size_t> running_order(const std::vector<SequencedKernel>& kernels,
+                                  const std::vector<int64_t>& repeats) {
+    std::vector<size_t> order;
     for (size_t first = 0; first < kernels.size();) {
         size_t end = first;
         while (end < kernels.size() && kernels[end].block == kernels[first].block) ++end;
         for (int64_t repetition = 0; repetition < std::min<int64_t>(repeats[kernels[first].block], 2);
-             ++repetition) {
-            for (size_t k = first; k < end; ++k) {
-                if (kernels[k].barrier) pending.clear();
-                if (!pending.add(kernels[k].accesses, numbers, is_own)) return false;
-            }
-        }
+             ++repetition)
+            for (size_t k = first; k < end; ++k) order.push_back(k);
         first = end;
     }
+    return order;
+}
+
+/// From the barrier before a place of the order to the one behind it.
+bool is_race_free_around(size_t place, const std::vector<size_t>& order,
+                         const std::vector<SequencedKernel>& kernels, const std::set<int>& own,
+                         AccessNumbers& numbers) {
+    const auto has_barrier = [&](size_t at) { return kernels[order[at]].barrier; };
+    size_t at = place;
+    while (at > 0 && !has_barrier(at)) --at;
+    PendingAccesses pending;
+    const auto is_own = [&](int storage) { return own.contains(storage); };
+    for (; at < order.size() && (at <= place || !has_barrier(at)); ++at)
+        if (!pending.add(kernels[order[at]].accesses, numbers, is_own)) return false;
     return true;
 }
 
@@ -74,9 +83,14 @@ bool is_race_free(const std::vector<SequencedKernel>& kernels, const std::vector
 
 void remove_needless_barriers(std::vector<SequencedKernel>& kernels, const std::vector<int64_t>& repeats,
                               const std::set<int>& own, AccessNumbers& numbers) {
-    for (SequencedKernel& kernel : kernels) {
-        if (!std::exchange(kernel.barrier, false)) continue;
-        kernel.barrier = !is_race_free(kernels, repeats, own, numbers);
+    const std::vector<size_t> order = running_order(kernels, repeats);
+    std::vector<std::vector<size_t>> places(kernels.size());
+    for (size_t at = 0; at < order.size(); ++at) places[order[at]].push_back(at);
+    for (size_t k = 0; k < kernels.size(); ++k) {
+        if (!std::exchange(kernels[k].barrier, false)) continue;
+        kernels[k].barrier = !std::ranges::all_of(places[k], [&](size_t place) {
+            return is_race_free_around(place, order, kernels, own, numbers);
+        });
     }
 }
 

@@ -83,8 +83,8 @@ struct SequencedKernel {
     std::vector<NumberedAccess> accesses;
 };
 
-/// Removes every barrier that is not needed, from the front. `repeats`: the repetitions of each block; `own`:
-/// storage that each worker has a copy of.
+/// Removes every barrier that is not needed, from the front. @pre there is no race as it stands. `repeats`:
+/// the repetitions of each block; `own`: storage that each worker has a copy of.
 void remove_needless_barriers(std::vector<SequencedKernel>& kernels, const std::vector<int64_t>& repeats,
                               const std::set<int>& own, AccessNumbers& numbers);
 

@@ -3,10 +3,16 @@
 #include <algorithm>
 
 #include "search/extraction/extract.h"
+#include "search/schedule/frontier_partition.h"
 #include "support/error.h"
 
 namespace tessera::schedule {
 namespace {
+
+/// Beyond so many operators, as of graphs without repeated blocks, the time of an extraction grows faster
+/// than their number.
+constexpr size_t kMostExtracted = 128;
+constexpr size_t kMostStates = 4096;
 
 /// The operators outside of a region that run directly before it.
 std::vector<int> operands_of(const OperatorOrder& order, const Region& region) {
@@ -52,6 +58,9 @@ extraction::Problem problem_of(const OperatorOrder& order, const std::vector<Can
 
 Partition least_partition(const OperatorOrder& order, const std::vector<Candidate>& candidates,
                           int64_t conflicts) {
+    if (order.size() > kMostExtracted)
+        if (std::optional<Partition> found = frontier_partition(order, candidates, kMostStates))
+            return *std::move(found);
     std::vector<int> nodes_of;
     const extraction::Problem problem = problem_of(order, candidates, nodes_of);
     const extraction::Result result = extraction::extract(problem, {.conflicts = conflicts});

@@ -23,7 +23,8 @@ struct Partition {
 };
 
 /// The partition of a block that takes least time: one extraction (search/extraction/extract.h). A candidate
-/// is a node, its results are classes, and what it reads are its children.
+/// is a node, its results are classes, and what it reads are its children. That of a large block is found
+/// along its operators, if it can be (frontier_partition.h).
 /// @param conflicts the budget of the extraction
 /// @pre each operator is a candidate of its own
 Partition least_partition(const OperatorOrder& order, const std::vector<Candidate>& candidates,

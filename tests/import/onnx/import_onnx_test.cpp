@@ -4,42 +4,17 @@
 
 #include <gtest/gtest.h>
 
-#include "import/constant_data.h"
-#include "import/onnx/onnx_builder.h"
-#include "ir/graph_interpreter.h"
-#include "support/error.h"
+#include "import/onnx/imported.h"
 
 namespace tessera::import::onnx {
 namespace {
 
+using test::counted;
+using test::imported;
 using test::OnnxBuilder;
 using test::OnnxNode;
 using test::ProtoText;
-
-ImportedModel imported(const OnnxBuilder& builder, const ImportOptions& options = {}) {
-    const auto bytes = std::make_shared<const std::string>(builder.bytes());
-    ModelText text = parse_model(*bytes, "m.onnx");
-    text.files.push_back(bytes);
-    return import_onnx(std::move(text), options);
-}
-
-/// The outputs of the imported graph by the interpreter, in the order of the model.
-std::vector<TensorData> run(const ImportedModel& model, const std::map<std::string, TensorData>& inputs) {
-    for (const Unsupported& each : model.unsupported) ADD_FAILURE() << print(each);
-    verify(model.graph, "m.onnx");
-    GraphCall call;
-    for (const Port& port : model.inputs) call.inputs[port.value] = inputs.at(port.name);
-    call.constant = [&](const Value& value, int64_t repetition) {
-        return constant_data(*model.weights, value, repetition);
-    };
-    return interpret_graph(model.graph, call).outputs;
-}
-
-std::vector<double> counted(size_t count, double from = -3, double step = 0.5) {
-    std::vector<double> numbers;
-    for (size_t i = 0; i < count; ++i) numbers.push_back(from + step * static_cast<double>(i));
-    return numbers;
-}
+using test::run;
 
 TEST(ImportOnnx, BroadcastsFromTheLastAxis) {
     const ImportedModel model = imported(OnnxBuilder()
@@ -120,37 +95,45 @@ TEST(ImportOnnx, Convolutions) {
                 }
 }
 
-TEST(ImportOnnx, TransposedConvolutionsAddEveryInputWhereItReaches) {
-    const int64_t extent = 4;
+/// Every input reaches the outputs of its window; by plain loops, with each form of the operator.
+TEST(ImportOnnx, TransposedConvolutions) {
     for (const int64_t stride : {1, 2, 3})
-        for (const int64_t kernel : {1, 2, 3, 4})
+        for (const int64_t kernel : {1, 2, 3, 5})
             for (const int64_t dilation : {1, 2})
-                for (const int64_t begin : {0, 1}) {
-                    const int64_t count = stride * (extent - 1) + (kernel - 1) * dilation + 1 - begin;
-                    const ImportedModel model =
-                        imported(OnnxBuilder()
-                                     .input("x", test::kOnnxFloat, {1, 2, extent})
-                                     .input("w", test::kOnnxFloat, {2, 3, kernel})
-                                     .output("y", test::kOnnxFloat, {1, 3, count})
-                                     .node(OnnxNode("ConvTranspose", {"x", "w"}, {"y"})
-                                               .integers("strides", {stride})
-                                               .integers("dilations", {dilation})
-                                               .integers("pads", {begin, 0})));
-                    const TensorData x{{1, 2, extent}, counted(8, -2, 0.5)},
-                        w{{2, 3, kernel}, counted(static_cast<size_t>(6 * kernel), 1, 0.25)};
-                    std::vector<double> expected(static_cast<size_t>(3 * count));
-                    for (int64_t c = 0; c < 2; ++c)
-                        for (int64_t m = 0; m < 3; ++m)
-                            for (int64_t i = 0; i < extent; ++i)
-                                for (int64_t k = 0; k < kernel; ++k)
-                                    if (const int64_t o = i * stride + k * dilation - begin; o >= 0)
-                                        expected[static_cast<size_t>(m * count + o)] +=
-                                            x.values[static_cast<size_t>(c * extent + i)] *
-                                            w.values[static_cast<size_t>((c * 3 + m) * kernel + k)];
-                    const TensorData y = run(model, {{"x", x}, {"w", w}}).at(0);
-                    EXPECT_EQ(y.shape, (std::vector<int64_t>{1, 3, count}));
-                    EXPECT_EQ(y.values, expected) << stride << kernel << dilation << begin;
-                }
+                for (const int64_t begin : {0, 1})
+                    for (const int64_t extra : {0, 1}) {
+                        const int64_t input = 4, channels = 2, results = 3;
+                        const int64_t count =
+                            stride * (input - 1) + (kernel - 1) * dilation + 1 + extra - begin;
+                        if (extra >= stride || count < 1) continue;
+                        const ImportedModel model =
+                            imported(OnnxBuilder()
+                                         .input("x", test::kOnnxFloat, {1, channels, input})
+                                         .input("w", test::kOnnxFloat, {channels, results, kernel})
+                                         .output("y", test::kOnnxFloat, {})
+                                         .node(OnnxNode("ConvTranspose", {"x", "w"}, {"y"})
+                                                   .integers("strides", {stride})
+                                                   .integers("dilations", {dilation})
+                                                   .integers("pads", {begin, 0})
+                                                   .integers("output_padding", {extra})));
+                        const TensorData x{{1, channels, input}, counted(8, -1, 0.25)};
+                        const TensorData w{{channels, results, kernel},
+                                           counted(static_cast<size_t>(channels * results * kernel))};
+                        const TensorData y = run(model, {{"x", x}, {"w", w}}).at(0);
+                        std::vector<double> expected(static_cast<size_t>(results * count), 0);
+                        for (int64_t c = 0; c < channels; ++c)
+                            for (int64_t m = 0; m < results; ++m)
+                                for (int64_t i = 0; i < input; ++i)
+                                    for (int64_t k = 0; k < kernel; ++k) {
+                                        const int64_t at = i * stride + k * dilation - begin;
+                                        if (at < 0 || at >= count) continue;
+                                        expected[static_cast<size_t>(m * count + at)] +=
+                                            x.values[static_cast<size_t>(c * input + i)] *
+                                            w.values[static_cast<size_t>((c * results + m) * kernel + k)];
+                                    }
+                        EXPECT_EQ(y.shape, (std::vector<int64_t>{1, results, count}));
+                        EXPECT_EQ(y.values, expected);
+                    }
 }
 
 TEST(ImportOnnx, AveragesCountPaddingButNotWhatCeilAdds) {
@@ -197,6 +180,35 @@ TEST(ImportOnnx, ShapesFold) {
     const auto y = run(model, {{"x", {{2, 3, 4}, counted(24)}}}).at(0);
     EXPECT_EQ(y.shape, (std::vector<int64_t>{2, 12}));
     EXPECT_EQ(y.values, counted(24));
+}
+
+/// Nothing would make the floats of a file powers of two.
+TEST(ImportOnnx, InputsOfPowersOfTwoAreRefused) {
+    constexpr int32_t kFloat8E8M0 = 24;
+    const ImportedModel model =
+        imported(OnnxBuilder(24)
+                     .input("x", kFloat8E8M0, {2})
+                     .output("y", test::kOnnxFloat, {2})
+                     .node(OnnxNode("Cast", {"x"}, {"y"}).integer("to", test::kOnnxFloat)));
+    ASSERT_FALSE(model.unsupported.empty());
+    EXPECT_EQ(print(model.unsupported[0]),
+              "input `x` is of FLOAT8E8M0, which is supported in initializers alone");
+}
+
+/// One number is asked for: of a tensor without elements, or with several, there is none.
+TEST(ImportOnnx, WhatIsNotOneNumberIsRefused) {
+    for (const int64_t count : {0, 2}) {
+        const ImportedModel model = imported(
+            OnnxBuilder()
+                .output("y", test::kOnnxInt64, {})
+                .initializer(test::onnx_tensor<int64_t>("a", test::kOnnxInt64, {count},
+                                                        std::vector<int64_t>(static_cast<size_t>(count), 1)))
+                .initializer(test::onnx_tensor<int64_t>("b", test::kOnnxInt64, {}, {3}))
+                .node(OnnxNode("Range", {"b", "a", "b"}, {"y"})));
+        ASSERT_FALSE(model.unsupported.empty());
+        EXPECT_EQ(print(model.unsupported[0]),
+                  "node `#0`, Range of opset 17: has an input 1, `a`, that is not one number");
+    }
 }
 
 TEST(ImportOnnx, EveryNodeThatIsNotSupportedIsNamed) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cctype>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -115,7 +116,11 @@ public:
     /// An extent that begins with a letter is a symbol.
     OnnxBuilder& symbolic_input(std::string_view name, int32_t type, const std::vector<std::string>& shape) {
         ProtoText extents;
-        for (const std::string& extent : shape) extents.message(1, ProtoText().text(2, extent));
+        for (const std::string& extent : shape) {
+            const bool is_symbol = std::isdigit(static_cast<unsigned char>(extent.front())) == 0;
+            extents.message(
+                1, is_symbol ? ProtoText().text(2, extent) : ProtoText().number(1, std::stoll(extent)));
+        }
         graph_.message(11, ProtoText().text(1, name).message(
                                2, ProtoText().message(1, ProtoText().number(1, type).message(2, extents))));
         return *this;

@@ -52,6 +52,22 @@ TEST(Rewrite, TheShippedModelComesBackAsItIs) {
     }
 }
 
+/// Nine axes: i4 and i8, as iterators would be called, are types.
+TEST(Rewrite, ManyAxes) {
+    const std::string turn =
+        "    op turn(a: 2, b: 2, c: 2, d: 2, e: 3, f: 1, g: 2, h: 1, j: 2)\n"
+        "    in X f32[j, b, c, d, e, f, g, h, a]\n    out Y f32[a, b, c, d, e, f, g, h, j] = X\n";
+    const std::string type = "f32[2, 2, 2, 2, 3, 1, 2, 1, 2]\n";
+    const Graph graph =
+        parse_graph("graph \"nine\"\ninput x: " + type + "value y: " + type + "value z: " + type +
+                        "value w: " + type + "block body\n  node one(x) -> y\n" + turn +
+                        "  node two(y) -> z\n" + turn + "  node three(z) -> w\n" + turn + "output w\n",
+                    "nine");
+    const Rewritten result = rewrite(graph, {.cost = ten_for("none")});
+    verify(result.graph, "nine");
+    EXPECT_EQ(result.graph.blocks.front().nodes.size(), 1U);
+}
+
 TEST(Rewrite, ReshapesThatUndoEachOtherGo) {
     const Graph graph = parse_graph(std::string(kHead) + R"(value split: f32[T, 2, 3]
 value joined: f32[T, 6]

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "search/schedule/frontier_partition.h"
 #include "search/schedule/ordered_operators.h"
 
 namespace tessera::schedule {
@@ -35,7 +36,7 @@ double least_of_sequences(const std::vector<std::vector<int>>& before,
 TEST(Partition, IsTheCheapestOfAllSequences) {
     std::mt19937_64 random(7);
     const auto below = [&](size_t end) { return static_cast<size_t>(random() % end); };
-    size_t joined_operators = 0;
+    size_t joined_operators = 0, found_along = 0;
     for (int round = 0; round < 300; ++round) {
         const testing::OrderedOperators operators(3 + below(6), random);
         const OperatorOrder order(operators.block());
@@ -51,6 +52,11 @@ TEST(Partition, IsTheCheapestOfAllSequences) {
         EXPECT_EQ(found.status, SolverStatus::kOptimal);
         EXPECT_NEAR(found.seconds, least_of_sequences(operators.before(), candidates), 1e-6) << round;
         EXPECT_NEAR(found.bound, found.seconds, 1e-6);
+        if (const std::optional<Partition> along = frontier_partition(order, candidates, 1000)) {
+            ++found_along;
+            EXPECT_EQ(along->status, SolverStatus::kOptimal);
+            EXPECT_NEAR(along->seconds, found.seconds, 1e-6) << round;
+        }
         std::vector<bool> has_run(order.size());
         for (const size_t at : found.chosen) {
             const Region& region = candidates[at].operators;
@@ -65,6 +71,7 @@ TEST(Partition, IsTheCheapestOfAllSequences) {
         EXPECT_TRUE(std::ranges::all_of(has_run, std::identity{}));
     }
     EXPECT_GT(joined_operators, 300U);
+    EXPECT_GT(found_along, 200U);
 }
 
 /// {a, d} and {b, c} are convex, and each would need the other to run first.
@@ -75,6 +82,32 @@ TEST(Partition, TakesNoKernelsThatWaitForEachOther) {
                                                {{3}, 1}, {{0, 3}, 0.5}, {{1, 2}, 0.5}};
     const Partition found = least_partition(order, candidates, 10'000);
     EXPECT_EQ(found.seconds, 2.5);
+    EXPECT_FALSE(frontier_partition(order, candidates, 1000));
+}
+
+/// A long chain of which neighbours may join: by a recurrence over its length.
+TEST(Partition, OfALongChain) {
+    std::mt19937_64 random(11);
+    std::vector<std::vector<int>> before = {{}};
+    for (int op = 1; op < 600; ++op) before.push_back({op - 1});
+    const testing::OrderedOperators operators(before);
+    const OperatorOrder order(operators.block());
+    std::vector<Candidate> candidates;
+    std::vector<double> least = {0};
+    for (int op = 0; op < 600; ++op) {
+        candidates.push_back({{op}, 1 + static_cast<double>(random() % 100)});
+        least.push_back(least.back() + candidates.back().seconds);
+        for (int size = 2; size <= std::min(op + 1, 4); ++size) {
+            Region region;
+            for (int each = op - size + 1; each <= op; ++each) region.push_back(each);
+            candidates.push_back({region, 10 + static_cast<double>(random() % 150)});
+            least.back() =
+                std::min(least.back(), least[static_cast<size_t>(op - size + 1)] + candidates.back().seconds);
+        }
+    }
+    const Partition found = least_partition(order, candidates, 1);
+    EXPECT_EQ(found.status, SolverStatus::kOptimal);
+    EXPECT_DOUBLE_EQ(found.seconds, least.back());
 }
 
 }  // namespace

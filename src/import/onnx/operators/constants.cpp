@@ -8,19 +8,12 @@
 
 #include "import/onnx/operators/families.h"
 #include "import/onnx/primitives.h"
+#include "import/onnx/volume.h"
 
 namespace tessera::import::onnx {
 namespace {
 
 using Results = std::vector<Operand>;
-
-Operand known_int64(const std::vector<int64_t>& shape, const std::vector<int64_t>& integers) {
-    const auto copy = std::make_shared<const std::vector<int64_t>>(integers);
-    return {.type = DataType::kInt64,
-            .shape = dims_of(shape),
-            .known = TensorContents{std::as_bytes(std::span(*copy)), copy},
-            .id = {}};
-}
 
 Results constant(const Call& call) {
     if (const Attribute* value = call.attribute("value"); value && value->tensor)
@@ -40,23 +33,21 @@ Results constant(const Call& call) {
 }
 
 Results constant_of_shape(const Call& call) {
-    const std::vector<int64_t> shape = call.known_integers(0);
+    const std::vector<Dim> shape = call.known_shape(0);
     Operand value = float_scalar(0);
     if (const Attribute* given = call.attribute("value"); given && given->tensor)
         value = operand_of(*given->tensor);
-    int64_t count = 1;
-    for (const int64_t extent : shape) {
-        call.expect(extent >= 0, fmt::format("has the extent {}", extent));
-        call.expect(extent <= kMostKnown && (count *= extent) <= kMostKnown, "has too many elements");
-    }
     call.expect(value.elements() == 1, "has a value of several elements");
+    const bool is_constant = std::ranges::all_of(shape, &Dim::is_constant);
+    int64_t count = 1;
+    for (const Dim& dim : shape) count = std::min(count, kMostKnown) * std::min(dim.factor, kMostKnown + 1);
+    if (!is_constant || count > kMostKnown) return {expand(call, call.build.with_shape(value, {}), shape)};
     const size_t bytes = value.known->bytes.size();
     const auto all = std::make_shared<std::vector<std::byte>>();
     for (int64_t i = 0; i < count; ++i)
         all->insert(all->end(), value.known->bytes.begin(),
                     value.known->bytes.begin() + static_cast<std::ptrdiff_t>(bytes));
-    return {
-        Operand{.type = value.type, .shape = dims_of(shape), .known = TensorContents{*all, all}, .id = {}}};
+    return {Operand{.type = value.type, .shape = shape, .known = TensorContents{*all, all}, .id = {}}};
 }
 
 Results eye_like(const Call& call) {
@@ -76,9 +67,25 @@ Results range_of(const Call& call) {
     const DataType type = call.in(0).type;
     int64_t count = 0;
     std::vector<double> numbers;
+    if (is_integer(type) && !(call.in(0).known && call.in(1).known && call.in(2).known)) {
+        // As many as a symbol says.
+        const LinearForm begin = call.form(0), end = call.form(1), step = call.form(2);
+        const LinearForm span = sum(end, begin, -1);
+        call.expect(step.is_constant() && step.constant != 0, "has a step that is no number but 0");
+        const std::optional<Dim> extent = step.constant == 1    ? dim_of(span)
+                                          : step.constant == -1 ? dim_of(sum({}, span, -1))
+                                                                : std::nullopt;
+        if (!extent)
+            call.refuse(fmt::format("counts from {} to {} by {}", print(begin), print(end), print(step)));
+        return {call.build.add(
+            operator_text(call)
+                .over("x0", *extent)
+                .write(type, {*extent}, {"x0"},
+                       wrapped(fmt::format("({}) + x0 * {}", form_text(begin), step.constant), type)))};
+    }
     if (is_integer(type)) {
-        const int64_t begin = call.known_integers(0).at(0), end = call.known_integers(1).at(0),
-                      step = call.known_integers(2).at(0);
+        const int64_t begin = call.known_integer(0), end = call.known_integer(1),
+                      step = call.known_integer(2);
         constexpr int64_t kLargest = int64_t{1} << 53;
         for (const int64_t number : {begin, end, step})
             call.expect(number >= -kLargest && number <= kLargest, fmt::format("has the number {}", number));
@@ -87,8 +94,7 @@ Results range_of(const Call& call) {
         call.expect(count <= kMostKnown, "has too many elements");
         for (int64_t i = 0; i < count; ++i) numbers.push_back(static_cast<double>(begin + i * step));
     } else {
-        const double begin = call.known_numbers(0).at(0), end = call.known_numbers(1).at(0),
-                     step = call.known_numbers(2).at(0);
+        const double begin = call.known_number(0), end = call.known_number(1), step = call.known_number(2);
         const double wanted = std::ceil((end - begin) / step);
         call.expect(wanted <= static_cast<double>(kMostKnown), "has too many elements");
         count = std::max<int64_t>(0, static_cast<int64_t>(wanted));
@@ -98,17 +104,21 @@ Results range_of(const Call& call) {
 }
 
 Results shape_of(const Call& call) {
-    const std::vector<int64_t> shape = call.extents(call.in(0));
+    const std::vector<Dim>& shape = call.in(0).shape;
     const auto rank = static_cast<int64_t>(shape.size());
     const auto place = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank); };
     const int64_t begin = place(call.integer("start", 0)),
                   end = std::max(begin, place(call.integer("end", rank)));
-    return {known_int64({end - begin}, {shape.begin() + begin, shape.begin() + end})};
+    Forms forms;
+    for (int64_t axis = begin; axis < end; ++axis)
+        forms.push_back(linear_form(shape[static_cast<size_t>(axis)]));
+    return {operand_of_forms(DataType::kInt64, dims_of({end - begin}), std::move(forms))};
 }
 
 Results size_of(const Call& call) {
-    (void)call.extents(call.in(0));
-    return {known_int64({}, {call.in(0).elements()})};
+    const std::optional<LinearForm> count = volume_of(call.in(0).shape).form();
+    if (!count) call.refuse("multiplies symbolic extents", "give them by --dim NAME=NUMBER");
+    return {operand_of_forms(DataType::kInt64, {}, {*count})};
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Convolutions of any number of spatial axes, also transposed ones. Padding is what is read outside of the
 // input: 0.
 #include <array>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
@@ -13,10 +14,6 @@ namespace tessera::import::onnx {
 namespace {
 
 using Results = std::vector<Operand>;
-
-std::vector<int64_t> spatial_of(const std::vector<int64_t>& extents) {
-    return {extents.begin() + 2, extents.end()};
-}
 
 Results conv(const Call& call) {
     const Operand y = convolution(call, call.in(0), call.in(1), call.in(0).type);
@@ -43,33 +40,40 @@ Results conv_integer(const Call& call) {
                         centred_integers(call, call.in(1), 3, true), DataType::kInt32)};
 }
 
+/// "x + 2", "x - 2", "x".
+std::string plus(const std::string& x, int64_t number) {
+    if (number == 0) return x;
+    return fmt::format("{} {} {}", x, number < 0 ? '-' : '+', std::abs(number));
+}
+
 /// Every output looks for the inputs that reach it: o = i * stride + k * dilation - begin.
 Results conv_transpose(const Call& call) {
     const Operand &x = call.in(0), &w = call.in(1);
-    const std::vector<int64_t> of_x = call.extents(x), of_w = call.extents(w);
-    call.expect(of_x.size() >= 3 && of_w.size() == of_x.size(), "needs [n, c, ...] and [c, m, ...]");
-    const int64_t group = call.integer("group", 1);
-    call.expect(group > 0 && of_x[1] == of_w[0] && of_x[1] % group == 0, fmt::format("has {} groups", group));
-    const int64_t channels = of_x[1] / group, results = of_w[1];
-    const std::vector<int64_t> spatial = spatial_of(of_x),
-                               kernel = call.integers("kernel_shape", spatial_of(of_w));
+    call.expect(x.rank() >= 3 && w.rank() == x.rank(), "needs [n, c, ...] and [c, m, ...]");
+    const int64_t group = call.integer("group", 1), all_channels = call.extent(x, 1);
+    call.expect(group > 0 && all_channels == call.extent(w, 0) && all_channels % group == 0,
+                fmt::format("has {} groups", group));
+    const int64_t channels = all_channels / group, results = call.extent(w, 1);
+    const std::vector<int64_t> spatial = call.extents_from(x, 2), of_kernel = call.extents_from(w, 2),
+                               kernel = call.integers("kernel_shape", of_kernel);
     const size_t axes = spatial.size();
     const std::vector<int64_t> strides = numbers_of_axes(call, "strides", axes, 1),
                                dilations = numbers_of_axes(call, "dilations", axes, 1),
                                pads = numbers_of_axes(call, "pads", 2 * axes, 0),
                                extra = numbers_of_axes(call, "output_padding", axes, 0),
                                wanted = call.integers("output_shape");
-    call.expect(kernel == spatial_of(of_w), "has a kernel_shape that is not its weight's");
+    call.expect(kernel == of_kernel, "has a kernel_shape that is not its weight's");
     const std::string auto_pad = call.text("auto_pad", "NOTSET");
-    std::vector<Dim> shape = {Dim(of_x[0]), Dim(results * group)};
+    std::vector<Dim> shape = {x.shape[0], Dim(results * group)};
     OperatorText text = operator_text(call);
-    text.over("n", Dim(of_x[0]));
+    text.over("n", x.shape[0]);
     if (group > 1) text.over("g", Dim(group));
     text.over("m", Dim(results));
     std::vector<std::string> read = {"n", group > 1 ? fmt::format("g * {} + c", channels) : "c"},
                              of_weight = {read[1], "m"},
                              written = {"n", group > 1 ? fmt::format("g * {} + m", results) : "m"};
     std::string where;
+    std::vector<std::pair<std::string, Dim>> folded = {{"c", Dim(channels)}};
     for (size_t a = 0; a < axes; ++a) {
         call.expect(strides[a] > 0 && dilations[a] > 0, "has a stride or dilation of 0");
         const int64_t full = strides[a] * (spatial[a] - 1) + extra[a] + (kernel[a] - 1) * dilations[a] + 1;
@@ -87,19 +91,36 @@ Results conv_transpose(const Call& call) {
             count = full;
         }
         call.expect(count >= 0 && count < (1 << 30), fmt::format("makes {} elements", count));
-        const std::string o = fmt::format("o{}", a), k = fmt::format("k{}", a);
-        text.over(o, Dim(count));
         shape.emplace_back(count);
+        const std::string o = fmt::format("o{}", a), k = fmt::format("k{}", a);
+        if (strides[a] > 1 && dilations[a] == 1 && count % strides[a] == 0) {
+            // By the rest of its place each output meets every stride-th element of the kernel alone:
+            // o + begin = (q + (r + begin) div stride) * stride + (r + begin) mod stride.
+            const int64_t stride = strides[a], taps = (kernel[a] + stride - 1) / stride;
+            const std::string r = fmt::format("r{}", a), from = plus(r, begin);
+            text.over(o, Dim(count / stride)).over(r, Dim(stride));
+            folded.emplace_back(k, Dim(taps));
+            written.push_back(fmt::format("{} * {} + {}", o, stride, r));
+            std::string at = o, of_kernel_at = r;
+            if (begin != 0) {
+                at += fmt::format(" + ({}) div {}", from, stride);
+                of_kernel_at = fmt::format("({}) mod {}", from, stride);
+            }
+            read.push_back(taps == 1 ? at : fmt::format("{} - {}", at, k));
+            of_weight.push_back(taps == 1 ? of_kernel_at
+                                          : fmt::format("{} + {} * {}", of_kernel_at, k, stride));
+            continue;
+        }
+        text.over(o, Dim(count));
         written.push_back(o);
-        std::string from = fmt::format("{} + {} - {} * {}", o, begin, k, dilations[a]);
-        if (begin < 0) from = fmt::format("{} - {} - {} * {}", o, -begin, k, dilations[a]);
+        folded.emplace_back(k, Dim(kernel[a]));
+        const std::string from = fmt::format("{} - {} * {}", plus(o, begin), k, dilations[a]);
         if (strides[a] > 1)
             where += fmt::format("{}({}) mod {} == 0", where.empty() ? "" : " and ", from, strides[a]);
         read.push_back(strides[a] > 1 ? fmt::format("({}) div {}", from, strides[a]) : from);
         of_weight.push_back(k);
     }
-    text.folding("c", Dim(channels));
-    for (size_t a = 0; a < axes; ++a) text.folding(fmt::format("k{}", a), Dim(kernel[a]));
+    for (const auto& [name, extent] : folded) text.folding(name, extent);
     if (!where.empty()) text.where(where);
     const Operand y = call.build.add(
         text.read(x, "X", read).read(w, "W", of_weight).write(x.type, shape, written, "sum(X * W)"));
@@ -109,20 +130,20 @@ Results conv_transpose(const Call& call) {
 }  // namespace
 
 Operand convolution(const Call& call, const Operand& x, const Operand& w, DataType type) {
-    const std::vector<int64_t> of_x = call.extents(x), of_w = call.extents(w);
-    call.expect(of_x.size() >= 3 && of_w.size() == of_x.size(), "needs [n, c, ...] and [m, c, ...]");
-    const int64_t group = call.integer("group", 1);
-    call.expect(group > 0 && of_w[0] % group == 0 && of_x[1] == of_w[1] * group,
-                fmt::format("has {} groups of {} and {} channels", group, of_x[1], of_w[1]));
-    const int64_t channels = of_w[1], results = of_w[0] / group;
-    call.expect(call.integers("kernel_shape", spatial_of(of_w)) == spatial_of(of_w),
+    call.expect(x.rank() >= 3 && w.rank() == x.rank(), "needs [n, c, ...] and [m, c, ...]");
+    const std::vector<int64_t> of_w = call.extents(w), kernel = call.extents_from(w, 2);
+    const int64_t group = call.integer("group", 1), channels = of_w[1];
+    call.expect(group > 0 && of_w[0] % group == 0 && call.extent(x, 1) == channels * group,
+                fmt::format("has {} groups of {} and {} channels", group, call.extent(x, 1), channels));
+    const int64_t results = of_w[0] / group;
+    call.expect(call.integers("kernel_shape", kernel) == kernel,
                 "has a kernel_shape that is not its weight's");
-    const std::vector<Windows> windows = windows_of(call, spatial_of(of_x), spatial_of(of_w));
+    const std::vector<Windows> windows = windows_of(call, call.extents_from(x, 2), kernel);
     OperatorText text = operator_text(call);
-    text.over("n", Dim(of_x[0]));
+    text.over("n", x.shape[0]);
     if (group > 1) text.over("g", Dim(group));
     if (group == 1 || results > 1) text.over("m", Dim(results));
-    std::vector<Dim> shape = {Dim(of_x[0]), Dim(of_w[0])};
+    std::vector<Dim> shape = {x.shape[0], Dim(of_w[0])};
     std::vector<std::string> read = {"n", group == 1      ? "c"
                                           : channels == 1 ? "g"
                                                           : fmt::format("g * {} + c", channels)},

@@ -6,29 +6,65 @@
 
 #include "import/onnx/operators/families.h"
 #include "import/onnx/primitives.h"
+#include "import/onnx/volume.h"
 
 namespace tessera::import::onnx {
 namespace {
 
 using Results = std::vector<Operand>;
 
-/// Indices as they are; known ones checked, and counted from the beginning.
-Operand counted(const Call& call, const Operand& indices, int64_t extent) {
-    call.expect(extent > 0 || indices.elements() == 0, "chooses from an axis without elements");
-    if (!indices.known) return indices;
-    std::vector<double> numbers;
-    for (const int64_t at : integers_of(indices)) {
-        call.expect(at >= -extent && at < extent,
-                    fmt::format("has the index {}, expected -{} to {}", at, extent, extent - 1));
-        numbers.push_back(static_cast<double>(at < 0 ? at + extent : at));
+/// Indices into an axis, or by the elements of their last axis into several, and the coordinates that they
+/// name. Negative ones count from the end: known ones are checked and counted from the beginning, computed
+/// ones are the rest by the extent, which leads nowhere else.
+class Places {
+public:
+    Places(const Call& call, const Operand& stated, const std::vector<Dim>& extents) : indices(stated) {
+        std::vector<double> numbers;
+        if (stated.known)
+            for (const int64_t at : integers_of(stated)) numbers.push_back(static_cast<double>(at));
+        for (size_t i = 0; i < extents.size(); ++i) {
+            const LinearForm extent = linear_form(extents[i]);
+            const int64_t least = range(extent, call.build.graph().symbols).low;
+            call.expect(least > 0 || volume_of(stated.shape).factor == 0,
+                        "chooses from an axis without elements");
+            if (stated.known) {
+                formats_.push_back(known_format(call, numbers, i, extents.size(), extent, least));
+            } else if (extent.is_constant()) {
+                formats_.push_back(fmt::format("{{}} mod {}", std::max<int64_t>(extent.constant, 1)));
+            } else {
+                call.refuse(fmt::format("computes places along the symbolic extent {}", print(extent)),
+                            "give the symbol by --dim NAME=NUMBER");
+            }
+        }
+        if (stated.known) indices = known_numbers(DataType::kInt32, call.extents(stated), numbers);
     }
-    return known_numbers(DataType::kInt32, call.extents(indices), numbers);
-}
 
-/// The coordinate that an index names: negative ones count from the end.
-std::string place(const Operand& indices, const std::string& element, int64_t extent) {
-    return indices.known ? element : fmt::format("{} mod {}", element, std::max<int64_t>(extent, 1));
-}
+    /// The coordinate along the axis of a number, by the element that names it.
+    std::string at(const std::string& element, size_t number = 0) const {
+        return fmt::format(fmt::runtime(formats_.at(number)), element);
+    }
+
+    Operand indices;
+
+private:
+    /// Counts the numbers of one axis from the beginning; along a symbolic extent its map does.
+    static std::string known_format(const Call& call, std::vector<double>& numbers, size_t first, size_t step,
+                                    const LinearForm& extent, int64_t least) {
+        bool has_negative = false, has_other = false;
+        for (size_t i = first; i < numbers.size(); i += step) {
+            const auto at = static_cast<int64_t>(numbers[i]);
+            call.expect(at >= -least && at < least,
+                        fmt::format("has the index {}, expected -{} to {}", at, least, least - 1));
+            (at < 0 ? has_negative : has_other) = true;
+            if (at < 0 && extent.is_constant()) numbers[i] += static_cast<double>(least);
+        }
+        if (extent.is_constant() || !has_negative) return "{}";
+        call.expect(!has_other, "counts from both ends of a symbolic extent");
+        return fmt::format("{{}} + {}", form_text(extent));
+    }
+
+    std::vector<std::string> formats_;
+};
 
 std::string element_text(const std::string& name, const std::vector<std::string>& coordinates) {
     std::string text;
@@ -39,8 +75,8 @@ std::string element_text(const std::string& name, const std::vector<std::string>
 Results gather(const Call& call) {
     const Operand& x = call.in(0);
     const size_t axis = call.axis(call.integer("axis", 0), x.rank());
-    const int64_t extent = call.extents(x)[axis];
-    const Operand indices = counted(call, call.in(1), extent);
+    const Places places(call, call.in(1), {x.shape[axis]});
+    const Operand& indices = places.indices;
     OperatorText text = operator_text(call);
     std::vector<Dim> shape;
     std::vector<std::string> axes, read, of_index;
@@ -56,7 +92,7 @@ Results gather(const Call& call) {
             continue;
         }
         for (const Dim& dim : indices.shape) of_index.push_back(add(dim));
-        read.push_back(place(indices, element_text("I", of_index), extent));
+        read.push_back(places.at(element_text("I", of_index)));
     }
     text.index(indices, "I", of_index).read(x, "X", read);
     return {call.build.add(text.write(x.type, shape, axes, "X"))};
@@ -65,31 +101,33 @@ Results gather(const Call& call) {
 Results gather_elements(const Call& call) {
     const Operand& x = call.in(0);
     const size_t axis = call.axis(call.integer("axis", 0), x.rank());
-    const int64_t extent = call.extents(x)[axis];
-    const Operand indices = counted(call, call.in(1), extent);
+    const Places places(call, call.in(1), {x.shape[axis]});
+    const Operand& indices = places.indices;
     call.expect(indices.rank() == x.rank(), "has indices of another rank");
     OperatorText text = operator_text(call);
     const std::vector<std::string> axes = axis_names(x.rank());
     for (size_t a = 0; a < x.rank(); ++a) text.over(axes[a], indices.shape[a]);
     std::vector<std::string> read = axes;
-    read[axis] = place(indices, element_text("I", axes), extent);
+    read[axis] = places.at(element_text("I", axes));
     text.index(indices, "I", axes).read(x, "X", read);
     return {call.build.add(text.write(x.type, indices.shape, axes, "X"))};
 }
 
 Results gather_nd(const Call& call) {
-    const Operand& x = call.in(0);
-    const Operand& indices = call.in(1);
-    const std::vector<int64_t> extents = call.extents(x), of_indices = call.extents(indices);
+    const Operand &x = call.in(0), &stated = call.in(1);
     const int64_t batch = call.integer("batch_dims", 0);
-    call.expect(!of_indices.empty() && batch >= 0 && batch < static_cast<int64_t>(of_indices.size()),
+    call.expect(batch >= 0 && batch < static_cast<int64_t>(stated.rank()),
                 fmt::format("has {} batch axes", batch));
-    const int64_t chosen = of_indices.back();
-    call.expect(batch + chosen <= static_cast<int64_t>(x.rank()), "chooses more axes than there are");
+    const int64_t chosen = call.extent(stated, stated.rank() - 1);
+    call.expect(chosen > 0 && batch + chosen <= static_cast<int64_t>(x.rank()),
+                fmt::format("chooses {} axes after {} of {}", chosen, batch, x.rank()));
+    const auto first = x.shape.begin() + batch;
+    const Places places(call, stated, {first, first + chosen});
+    const Operand& indices = places.indices;
     OperatorText text = operator_text(call);
     std::vector<Dim> shape;
     std::vector<std::string> axes, read;
-    for (size_t a = 0; a + 1 < of_indices.size(); ++a) {
+    for (size_t a = 0; a + 1 < indices.rank(); ++a) {
         axes.push_back(axis_name(a));
         shape.push_back(indices.shape[a]);
     }
@@ -98,8 +136,7 @@ Results gather_nd(const Call& call) {
     own.push_back("0");
     for (int64_t c = 0; c < chosen; ++c) {
         own.back() = fmt::to_string(c);
-        read.push_back(
-            fmt::format("{} mod {}", element_text("I", own), extents[static_cast<size_t>(batch + c)]));
+        read.push_back(places.at(element_text("I", own), static_cast<size_t>(c)));
     }
     for (size_t a = static_cast<size_t>(batch + chosen); a < x.rank(); ++a) {
         axes.push_back(axis_name(axes.size()));
@@ -203,7 +240,7 @@ Results tensor_scatter(const Call& call) {
     const Operand &cache = call.in(0), &update = call.in(1);
     const size_t axis = call.axis(call.integer("axis", -2), cache.rank());
     const bool goes_round = call.text("mode", "linear") == "circular";
-    const int64_t extent = call.extents(cache)[axis];
+    const int64_t extent = call.extent(cache, axis);
     std::vector<std::string> at = axis_names(cache.rank());
     const Operand begins =
         call.has(2) ? call.in(2) : expand(call, known_scalar(DataType::kInt64, 0), {cache.shape[0]});

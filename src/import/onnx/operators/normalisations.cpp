@@ -15,12 +15,9 @@ using Results = std::vector<Operand>;
 
 /// The mean of `body`, in terms of X.
 Operand mean_along(const Call& call, const Operand& x, const std::vector<size_t>& axes, const char* body) {
-    int64_t count = 1;
-    const std::vector<int64_t> extents = call.extents(x);
-    for (const size_t axis : axes) count *= extents[axis];
     const DataType type = sum_type(x.type);
     return elementwise(call, {reduce(call, x, axes, true, fmt::format("sum({})", body), type)},
-                       fmt::format("A / {}.0", count));
+                       fmt::format("A / {}", count_text(call, x, axes)));
 }
 
 struct Centred {
@@ -96,24 +93,24 @@ Results instance_normalization(const Call& call) {
 
 Results group_normalization(const Call& call) {
     const Operand& x = call.in(0);
-    const std::vector<int64_t> extents = call.extents(x);
     const int64_t groups = call.integer("num_groups", 0);
-    call.expect(x.rank() >= 2 && groups > 0 && extents[1] % groups == 0,
+    call.expect(x.rank() >= 2 && groups > 0 && call.extent(x, 1) % groups == 0,
                 fmt::format("has {} groups", groups));
-    std::vector<int64_t> split = extents;
-    split[1] /= groups;
-    split.insert(split.begin() + 1, groups);
-    const Operand grouped = call.build.with_shape(x, dims_of(split));
+    const int64_t channels = call.extent(x, 1);
+    std::vector<Dim> split = x.shape;
+    split[1] = Dim(channels / groups);
+    split.insert(split.begin() + 1, Dim(groups));
+    const Operand grouped = call.build.with_shape(x, split);
     const Centred c = centred(call, grouped, axes_from(2, split.size()), call.number("epsilon", 1e-5F));
     // Parameters are of groups before opset 21, and of channels since.
-    const int64_t expected = call.opset() < 21 ? groups : extents[1];
+    const int64_t expected = call.opset() < 21 ? groups : channels;
     const auto parameter = [&](size_t i) {
         call.expect(call.in(i).shape == std::vector<Dim>{Dim(expected)},
                     fmt::format("has parameters of another length than {}", expected));
-        std::vector<int64_t> shape(split.size(), 1);
-        shape[1] = groups;
+        std::vector<Dim> shape(split.size(), Dim(1));
+        shape[1] = Dim(groups);
         if (call.opset() >= 21) shape[2] = split[2];
-        return call.build.with_shape(call.in(i), dims_of(shape));
+        return call.build.with_shape(call.in(i), shape);
     };
     const Operand y = elementwise(call, {c.difference, c.inverse_deviation, parameter(1), parameter(2)},
                                   "A * B * C + D", x.type);

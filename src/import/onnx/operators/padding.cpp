@@ -54,7 +54,6 @@ Results pad(const Call& call) {
     if (call.has(3)) axes = call.known_integers(3);
     (void)call.axes(axes, x.rank());
     call.expect(pads.size() == 2 * axes.size(), "has another number of pads than two for each axis");
-    const std::vector<int64_t> extents = call.extents(x);
     Operand value = known_scalar(x.type, call.number("value", 0));
     if (call.has(2)) value = call.build.with_shape(call.in(2), {});
     constexpr int64_t kMost = int64_t{1} << 28;
@@ -68,7 +67,8 @@ Results pad(const Call& call) {
             const size_t axis = call.axis(axes[i], x.rank());
             const int64_t before = pads[i], after = pads[i + axes.size()];
             call.expect(std::abs(before) < kMost && std::abs(after) < kMost, "has too large pads");
-            const int64_t extent = extents[axis] + before + after;
+            if (before == 0 && after == 0) continue;
+            const int64_t input = call.extent(x, axis), extent = input + before + after;
             call.expect(extent >= 0, "takes away more elements than there are");
             shape[axis] = Dim(extent);
             if (before != 0) read[axis] = fmt::format("{} - {}", axis_name(axis), before);
@@ -76,8 +76,8 @@ Results pad(const Call& call) {
             if (before > 0)
                 inside += fmt::format("{}{} >= {}", inside.empty() ? "" : " and ", axis_name(axis), before);
             if (after > 0)
-                inside += fmt::format("{}{} < {}", inside.empty() ? "" : " and ", axis_name(axis),
-                                      extents[axis] + before);
+                inside +=
+                    fmt::format("{}{} < {}", inside.empty() ? "" : " and ", axis_name(axis), input + before);
         }
         for (size_t axis = 0; axis < shape.size(); ++axis) text.over(axis_name(axis), shape[axis]);
         text.read(x, "X", read);
@@ -91,14 +91,14 @@ Results pad(const Call& call) {
         const int64_t before = pads[i], after = pads[i + axes.size()];
         call.expect(std::abs(before) < kMost && std::abs(after) < kMost, "has too large pads");
         if (before != 0 || after != 0)
-            x = pick(call, x, axis, padded_places(call, mode, extents[axis], before, after));
+            x = pick(call, x, axis, padded_places(call, mode, call.extent(x, axis), before, after));
     }
     return {x};
 }
 
 Results center_crop_pad(const Call& call) {
     Operand x = call.in(0);
-    const std::vector<int64_t> extents = call.extents(x), wanted = call.known_integers(1);
+    const std::vector<int64_t> wanted = call.known_integers(1);
     std::vector<int64_t> axes = call.integers("axes");
     if (axes.empty()) {
         axes.resize(x.rank());
@@ -108,7 +108,7 @@ Results center_crop_pad(const Call& call) {
     call.expect(wanted.size() == axes.size(), "has another number of extents than axes");
     for (size_t i = 0; i < axes.size(); ++i) {
         const size_t axis = call.axis(axes[i], x.rank());
-        const int64_t target = wanted[i], extent = extents[axis];
+        const int64_t target = wanted[i], extent = call.extent(x, axis);
         call.expect(target >= 0 && target <= kMostKnown, fmt::format("has the extent {}", target));
         const int64_t missing = target - extent;
         const int64_t begin = missing > 0 ? -(missing / 2) : -missing / 2;

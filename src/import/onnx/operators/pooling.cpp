@@ -13,17 +13,11 @@ namespace {
 
 using Results = std::vector<Operand>;
 
-struct Pool {
-    std::vector<int64_t> extents;
-    std::vector<Windows> windows;
-};
+using Pool = std::vector<Windows>;
 
 Pool pool_of(const Call& call) {
-    Pool pool{.extents = call.extents(call.in(0)), .windows = {}};
-    call.expect(pool.extents.size() >= 3, "needs [n, c, ...]");
-    const std::vector<int64_t> spatial(pool.extents.begin() + 2, pool.extents.end());
-    pool.windows = windows_of(call, spatial, call.integers("kernel_shape"));
-    return pool;
+    call.expect(call.in(0).rank() >= 3, "needs [n, c, ...]");
+    return windows_of(call, call.extents_from(call.in(0), 2), call.integers("kernel_shape"));
 }
 
 /// The fold of `value`, in terms of X, over each window.
@@ -33,15 +27,14 @@ Operand pooled(const Call& call, const Operand& x, const Pool& pool, const std::
     std::vector<Dim> shape = {x.shape[0], x.shape[1]};
     std::vector<std::string> read = {"n", "c"}, written = {"n", "c"};
     text.over("n", x.shape[0]).over("c", x.shape[1]);
-    for (size_t a = 0; a < pool.windows.size(); ++a) {
+    for (size_t a = 0; a < pool.size(); ++a) {
         const std::string o = fmt::format("o{}", a);
-        text.over(o, Dim(pool.windows[a].count));
-        shape.emplace_back(pool.windows[a].count);
+        text.over(o, Dim(pool[a].count));
+        shape.emplace_back(pool[a].count);
         written.push_back(o);
-        read.push_back(element_of_window(pool.windows[a], o, fmt::format("k{}", a)));
+        read.push_back(element_of_window(pool[a], o, fmt::format("k{}", a)));
     }
-    for (size_t a = 0; a < pool.windows.size(); ++a)
-        text.folding(fmt::format("k{}", a), Dim(pool.windows[a].kernel));
+    for (size_t a = 0; a < pool.size(); ++a) text.folding(fmt::format("k{}", a), Dim(pool[a].kernel));
     text.read(x, "X", read);
     if (beside) text.read(*beside, "M", written);
     return call.build.add(text.write(type, shape, written, value));
@@ -52,7 +45,7 @@ Operand pooled(const Call& call, const Operand& x, const Pool& pool, const std::
 Operand divisors(const Call& call, const Pool& pool, bool counts_padding, DataType type) {
     std::vector<double> numbers = {1};
     std::vector<int64_t> shape;
-    for (const Windows& w : pool.windows) {
+    for (const Windows& w : pool) {
         const int64_t low = counts_padding ? -w.begin : 0, high = w.input + (counts_padding ? w.end : 0);
         std::vector<double> all;
         call.expect(w.count == 0 || (static_cast<int64_t>(numbers.size()) * w.kernel <= kMostKnown / w.count),
@@ -106,40 +99,34 @@ Results max_pool(const Call& call) {
     const bool is_by_columns = call.integer("storage_order", 0) != 0;
     std::string position = "0", inside;
     int64_t stride = 1;
-    const size_t axes = pool.windows.size();
+    const size_t axes = pool.size();
     for (size_t i = 0; i < axes; ++i) {
         const size_t a = is_by_columns ? i : axes - 1 - i;
-        const std::string at =
-            element_of_window(pool.windows[a], fmt::format("o{}", a), fmt::format("k{}", a));
+        const std::string at = element_of_window(pool[a], fmt::format("o{}", a), fmt::format("k{}", a));
         position += fmt::format(" + ({}) * {}", at, stride);
-        stride *= pool.windows[a].input;
+        stride *= pool[a].input;
     }
     for (size_t a = 0; a < axes; ++a) {
-        const std::string at =
-            element_of_window(pool.windows[a], fmt::format("o{}", a), fmt::format("k{}", a));
-        inside += fmt::format(" and {0} >= 0 and {0} < {1}", at, pool.windows[a].input);
+        const std::string at = element_of_window(pool[a], fmt::format("o{}", a), fmt::format("k{}", a));
+        inside += fmt::format(" and {0} >= 0 and {0} < {1}", at, pool[a].input);
     }
     const Operand first =
         pooled(call, x, pool, fmt::format("min(select(X == M{}, {}, {}))", inside, position, stride),
                DataType::kInt64, &results.front());
     // The position in the whole input: image and channel come first.
     results.push_back(
-        elementwise(call, {first}, fmt::format("A + (x0 * {} + x1) * {}", pool.extents[1], stride)));
+        elementwise(call, {first}, fmt::format("A + (x0 * {} + x1) * {}", call.extent(x, 1), stride)));
     return results;
 }
 
 Results global_pool(const Call& call, const char* value, bool is_mean) {
     const Operand& x = call.in(0);
-    const std::vector<int64_t> extents = call.extents(x);
-    call.expect(extents.size() >= 2, "needs [n, c, ...]");
+    call.expect(x.rank() >= 2, "needs [n, c, ...]");
     std::vector<size_t> axes;
-    int64_t count = 1;
-    for (size_t a = 2; a < extents.size(); ++a) {
-        axes.push_back(a);
-        count *= extents[a];
-    }
+    for (size_t a = 2; a < x.rank(); ++a) axes.push_back(a);
     const Operand folded = reduce(call, x, axes, true, value, is_mean ? sum_type(x.type) : x.type);
-    return {is_mean ? elementwise(call, {folded}, fmt::format("A / {}.0", count), x.type) : folded};
+    if (!is_mean) return {folded};
+    return {elementwise(call, {folded}, fmt::format("A / {}", count_text(call, x, axes)), x.type)};
 }
 
 Results global_average_pool(const Call& call) {

@@ -31,8 +31,7 @@ std::vector<std::string> parameter_place(const Call& call, const Operand& x, con
     std::vector<std::string> at = axes;
     const size_t axis = call.axis(call.integer("axis", 1), x.rank());
     at[axis] = fmt::format("{} div {}", axes[axis], block);
-    const std::vector<int64_t> extents = call.extents(x), blocks = call.extents(parameter);
-    call.expect((extents[axis] + block - 1) / block == blocks[axis],
+    call.expect((call.extent(x, axis) + block - 1) / block == call.extent(parameter, axis),
                 "has another number of blocks than its axis");
     return at;
 }

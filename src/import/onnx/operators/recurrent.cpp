@@ -73,11 +73,11 @@ public:
     Layer(const Call& c, int64_t gates_, const std::vector<std::string>& usual) : call(c), gates(gates_) {
         is_batch_first = call.integer("layout", 0) != 0;
         x = is_batch_first ? transpose(call, call.in(0), {1, 0, 2}) : call.in(0);
-        const std::vector<int64_t> of_x = call.extents(x), of_r = call.extents(call.in(2));
-        call.expect(of_x.size() == 3 && of_r.size() == 3,
+        const std::vector<int64_t> of_r = call.extents(call.in(2));
+        call.expect(x.rank() == 3 && of_r.size() == 3,
                     "needs [steps, batch, width] and weights of three axes");
-        steps = of_x[0];
-        batch = of_x[1];
+        steps = call.extent(x, 0);
+        batch = x.shape[1];
         hidden = of_r[2];
         const std::string direction = call.text("direction", "forward");
         directions = direction == "bidirectional" ? 2 : 1;
@@ -97,16 +97,13 @@ public:
     /// hidden].
     Operand inputs(int64_t d) const {
         OperatorText text = operator_text(call);
-        text.over("t", Dim(steps))
-            .over("b", Dim(batch))
-            .over("g", Dim(gates * hidden))
-            .folding("k", x.shape[2]);
+        text.over("t", Dim(steps)).over("b", batch).over("g", Dim(gates * hidden)).folding("k", x.shape[2]);
         text.read(x, "X", {"t", "b", "k"}).read(call.in(1), "W", {fmt::to_string(d), "g", "k"});
-        Operand y = call.build.add(
-            text.write(x.type, dims_of({steps, batch, gates * hidden}), {"t", "b", "g"}, "sum(X * W)"));
+        Operand y =
+            call.build.add(text.write(x.type, {steps, batch, gates * hidden}, {"t", "b", "g"}, "sum(X * W)"));
         if (!call.has(3)) return y;
         OperatorText biased = operator_text(call);
-        biased.over("t", Dim(steps)).over("b", Dim(batch)).over("g", Dim(gates * hidden));
+        biased.over("t", Dim(steps)).over("b", batch).over("g", Dim(gates * hidden));
         biased.read(y, "A", {"t", "b", "g"}).read(call.in(3), "B", {fmt::to_string(d), "g"});
         return call.build.add(biased.write(x.type, y.shape, {"t", "b", "g"}, "A + B"));
     }
@@ -114,24 +111,23 @@ public:
     /// The product of a state with `count` gates of the recurrent weights from gate `first` on.
     Operand recurrent(const Operand& h, int64_t d, int64_t first, int64_t count) const {
         OperatorText text = operator_text(call);
-        text.over("b", Dim(batch)).over("g", Dim(count * hidden)).folding("k", Dim(hidden));
+        text.over("b", batch).over("g", Dim(count * hidden)).folding("k", Dim(hidden));
         text.read(h, "H", {"b", "k"});
         text.read(call.in(2), "R",
                   {fmt::to_string(d), first == 0 ? "g" : fmt::format("g + {}", first * hidden), "k"});
-        Operand y =
-            call.build.add(text.write(x.type, dims_of({batch, count * hidden}), {"b", "g"}, "sum(H * R)"));
+        Operand y = call.build.add(text.write(x.type, {batch, count * hidden}, {"b", "g"}, "sum(H * R)"));
         if (!call.has(3)) return y;
         OperatorText biased = operator_text(call);
-        biased.over("b", Dim(batch)).over("g", Dim(count * hidden));
+        biased.over("b", batch).over("g", Dim(count * hidden));
         biased.read(y, "A", {"b", "g"})
             .read(call.in(3), "B", {fmt::to_string(d), fmt::format("g + {}", (gates + first) * hidden)});
         return call.build.add(biased.write(x.type, y.shape, {"b", "g"}, "A + B"));
     }
 
     Operand initial(size_t input, int64_t d) const {
-        if (!call.has(input)) return expand(call, known_scalar(x.type, 0), dims_of({batch, hidden}));
+        if (!call.has(input)) return expand(call, known_scalar(x.type, 0), {batch, hidden});
         const Operand states = is_batch_first ? transpose(call, call.in(input), {1, 0, 2}) : call.in(input);
-        return call.build.with_shape(slice(call, states, {{0, d, 1, 1}}), dims_of({batch, hidden}));
+        return call.build.with_shape(slice(call, states, {number_range(0, d, 1, 1)}), {batch, hidden});
     }
 
     /// A gate's argument, clipped.
@@ -148,15 +144,15 @@ public:
     }
     OperatorText over_state() const {
         OperatorText text = operator_text(call);
-        return text.over("b", Dim(batch)).over("j", Dim(hidden));
+        return text.over("b", batch).over("j", Dim(hidden));
     }
     Operand written(OperatorText text, const std::string& value) const {
-        return call.build.add(text.write(x.type, dims_of({batch, hidden}), {"b", "j"}, value));
+        return call.build.add(text.write(x.type, {batch, hidden}, {"b", "j"}, value));
     }
     /// Beyond the end of its sequence a state stays.
     Operand kept(const Operand& before, const Operand& after, int64_t t) const {
         if (!call.has(4)) return after;
-        const Operand lengths = call.build.with_shape(call.in(4), {Dim(batch), Dim(1)});
+        const Operand lengths = call.build.with_shape(call.in(4), {batch, Dim(1)});
         return elementwise(call, {before, after, lengths}, fmt::format("select({} < C, B, A)", t), x.type);
     }
 
@@ -172,17 +168,17 @@ public:
             const bool goes_back = is_reversed || d == 1;
             for (int64_t i = 0; i < steps; ++i) {
                 const int64_t t = goes_back ? steps - 1 - i : i;
-                const Operand now =
-                    call.build.with_shape(slice(call, all, {{0, t, 1, 1}}), dims_of({batch, gates * hidden}));
+                const Operand now = call.build.with_shape(slice(call, all, {number_range(0, t, 1, 1)}),
+                                                          {batch, gates * hidden});
                 const std::vector<Operand> next = step(d, now, states);
                 Operand shown = next.front();
                 if (call.has(4)) shown = kept(expand(call, known_scalar(x.type, 0), shown.shape), shown, t);
                 outputs[static_cast<size_t>(t)].push_back(
-                    call.build.with_shape(shown, dims_of({1, 1, batch, hidden})));
+                    call.build.with_shape(shown, {1, 1, batch, hidden}));
                 for (size_t s = 0; s < states.size(); ++s) states[s] = kept(states[s], next[s], t);
             }
             for (size_t s = 0; s < states.size(); ++s)
-                last[s].push_back(call.build.with_shape(states[s], dims_of({1, batch, hidden})));
+                last[s].push_back(call.build.with_shape(states[s], {1, batch, hidden}));
         }
         Results results(1 + initials.size());
         if (call.wants(0)) {
@@ -201,7 +197,8 @@ public:
     const Call& call;
     int64_t gates;
     Operand x;
-    int64_t steps = 0, batch = 0, hidden = 0, directions = 1;
+    int64_t steps = 0, hidden = 0, directions = 1;
+    Dim batch = 0;
     bool is_reversed = false, is_batch_first = false;
     std::vector<Activation> functions;
     double clip = 0;

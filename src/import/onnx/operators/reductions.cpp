@@ -78,10 +78,10 @@ Results reduce_mean(const Call& call) {
     const Reduction how = reduction_of(call);
     const Operand sum = reduced(call, x, how, "sum", "X", "F");
     if (how.does_nothing) return {sum};
+    if (!is_integer(x.type))
+        return {elementwise(call, {sum}, fmt::format("A / {}", count_text(call, x, how.axes)))};
     int64_t count = 1;
-    const std::vector<int64_t> extents = call.extents(x);
-    for (const size_t axis : how.axes) count *= extents[axis];
-    if (!is_integer(x.type)) return {elementwise(call, {sum}, fmt::format("A / {}.0", count))};
+    for (const size_t axis : how.axes) count *= call.extent(x, axis);
     if (count == 0) call.refuse(fmt::format("takes the mean of no elements of {}", name(x.type)));
     return {elementwise(call, {sum}, fmt::format("select(A < 0, -(-A div {0}), A div {0})", count))};
 }
@@ -127,14 +127,14 @@ Results arg_reduce(const Call& call, const char* monoid) {
             written.push_back(axes[a]);
         }
     }
-    const int64_t extent = call.extents(x)[axis];
+    const std::string beyond = form_text(linear_form(x.shape[axis]));
     const std::string is_it = "X == M or X != X";
     return {call.build.add(
         text.read(x, "X", axes)
             .read(extreme, "M", at)
             .write(DataType::kInt64, shape, written,
                    takes_last ? fmt::format("max(select({}, {}, 0))", is_it, axes[axis])
-                              : fmt::format("min(select({}, {}, {}))", is_it, axes[axis], extent)))};
+                              : fmt::format("min(select({}, {}, {}))", is_it, axes[axis], beyond)))};
 }
 
 Results arg_max(const Call& call) {
@@ -146,7 +146,7 @@ Results arg_min(const Call& call) {
 
 Results cumulative_sum(const Call& call) {
     const Operand& x = call.in(0);
-    const size_t axis = call.axis(call.known_integers(1).at(0), x.rank());
+    const size_t axis = call.axis(call.known_integer(1), x.rank());
     const bool excludes = call.integer("exclusive", 0) != 0, reverses = call.integer("reverse", 0) != 0;
     OperatorText text = operator_text(call);
     std::vector<std::string> axes = axis_names(x.rank()), read = axes;

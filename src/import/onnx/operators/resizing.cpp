@@ -130,8 +130,6 @@ Operand resized(const Call& call, Operand x, const std::vector<size_t>& axes,
     call.expect(style.mode == "nearest" || style.mode == "linear" || style.mode == "cubic",
                 fmt::format("has the mode \"{}\"", style.mode));
     const bool may_leave = style.coordinates == "tf_crop_and_resize";
-    const std::vector<int64_t> extents = call.extents(x);
-    std::string outside;
     std::vector<Operand> masks;
     for (size_t i = 0; i < axes.size(); ++i) {
         const Resizing& r = how[i];
@@ -145,7 +143,7 @@ Operand resized(const Call& call, Operand x, const std::vector<size_t>& axes,
             const double at = place_of(call, r, style, o);
             inside.push_back(at >= 0 && at <= static_cast<double>(r.input - 1) ? 1 : 0);
         }
-        std::vector<int64_t> shape(extents.size(), 1);
+        std::vector<int64_t> shape(x.rank(), 1);
         shape[axes[i]] = r.output;
         masks.push_back(known_numbers(DataType::kFloat, shape, inside));
     }
@@ -155,9 +153,25 @@ Operand resized(const Call& call, Operand x, const std::vector<size_t>& axes,
     return x;
 }
 
+/// An axis that stays as it is may have a symbolic extent.
+void leave_out_symbolic(const Operand& x, std::vector<size_t>& axes, std::vector<double>& scales,
+                        Forms& sizes, std::vector<double>& region) {
+    if (!region.empty()) return;
+    for (size_t i = axes.size(); i > 0; --i) {
+        const Dim& extent = x.shape[axes[i - 1]];
+        const bool stays = scales.empty() ? sizes[i - 1] == linear_form(extent) : scales[i - 1] == 1;
+        if (extent.is_constant() || !stays) continue;
+        const auto at = static_cast<std::ptrdiff_t>(i - 1);
+        axes.erase(axes.begin() + at);
+        if (scales.empty())
+            sizes.erase(sizes.begin() + at);
+        else
+            scales.erase(scales.begin() + at);
+    }
+}
+
 Results resize(const Call& call) {
     const Operand& x = call.in(0);
-    const std::vector<int64_t> extents = call.extents(x);
     Style style{.mode = call.text("mode", "nearest"),
                 .coordinates = call.text("coordinate_transformation_mode", "half_pixel"),
                 .nearest = call.text("nearest_mode", "round_prefer_floor"),
@@ -179,25 +193,28 @@ Results resize(const Call& call) {
     std::vector<size_t> axes;
     for (const int64_t number : numbers) axes.push_back(call.axis(number, x.rank()));
     std::vector<double> region, scales;
-    std::vector<int64_t> sizes;
-    if (call.has(of_scales) && call.in(of_scales).elements() > 0) scales = call.known_numbers(of_scales);
-    if (call.has(3) && call.in(3).elements() > 0) sizes = call.known_integers(3);
+    Forms sizes;
+    if (call.has(of_scales) && call.in(of_scales).shape != dims_of({0}))
+        scales = call.known_numbers(of_scales);
+    if (call.has(3) && call.in(3).shape != dims_of({0})) sizes = call.forms(3);
     if (style.coordinates == "tf_crop_and_resize" && call.has(1)) region = call.known_numbers(1);
     call.expect(scales.empty() != sizes.empty(), "has both or neither of scales and sizes");
     call.expect((scales.empty() ? sizes.size() : scales.size()) == axes.size(),
                 "has scales or sizes of other axes");
     call.expect(region.empty() || region.size() == 2 * axes.size(), "has a region of other axes");
+    leave_out_symbolic(x, axes, scales, sizes, region);
+    const auto size = [&](size_t i) { return call.dim(sizes[i]).factor; };
     const std::string policy = call.text("keep_aspect_ratio_policy", "stretch");
     double common = 0;
     if (!sizes.empty() && policy != "stretch") {
         for (size_t i = 0; i < axes.size(); ++i) {
-            const double own = static_cast<double>(sizes[i]) / static_cast<double>(extents[axes[i]]);
+            const double own = static_cast<double>(size(i)) / static_cast<double>(call.extent(x, axes[i]));
             common = i == 0 ? own : policy == "not_larger" ? std::min(common, own) : std::max(common, own);
         }
     }
     std::vector<Resizing> how;
     for (size_t i = 0; i < axes.size(); ++i) {
-        Resizing r{.input = extents[axes[i]]};
+        Resizing r{.input = call.extent(x, axes[i])};
         const auto input = static_cast<double>(r.input);
         if (!scales.empty()) {
             r.scale = scales[i];
@@ -207,7 +224,7 @@ Results resize(const Call& call) {
             r.scale = common;
             r.output = static_cast<int64_t>(std::floor(input * common + 0.5));
         } else {
-            r.output = sizes[i];
+            r.output = size(i);
             r.scale = r.input == 0 ? 1 : static_cast<double>(r.output) / input;
         }
         if (!region.empty()) {
@@ -221,7 +238,6 @@ Results resize(const Call& call) {
 
 Results upsample(const Call& call) {
     const Operand& x = call.in(0);
-    const std::vector<int64_t> extents = call.extents(x);
     const std::vector<double> scales = call.opset() >= 9 ? call.known_numbers(1) : call.numbers("scales");
     call.expect(scales.size() == x.rank(), "has scales of other axes");
     const Style style{.mode = call.text("mode", "nearest"), .coordinates = "asymmetric", .nearest = "floor"};
@@ -229,11 +245,12 @@ Results upsample(const Call& call) {
     std::vector<Resizing> how;
     for (size_t a = 0; a < x.rank(); ++a) {
         call.expect(scales[a] >= 1 && scales[a] < 0x1p28, fmt::format("has the scale {}", scales[a]));
+        if (scales[a] == 1) continue;
+        const int64_t input = call.extent(x, a);
         axes.push_back(a);
-        how.push_back(
-            {.input = extents[a],
-             .output = static_cast<int64_t>(std::floor(static_cast<double>(extents[a]) * scales[a])),
-             .scale = scales[a]});
+        how.push_back({.input = input,
+                       .output = static_cast<int64_t>(std::floor(static_cast<double>(input) * scales[a])),
+                       .scale = scales[a]});
     }
     return {resized(call, x, axes, how, style)};
 }

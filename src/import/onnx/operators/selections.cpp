@@ -17,9 +17,9 @@ using Results = std::vector<Operand>;
 Results top_k(const Call& call) {
     const Operand& x = call.in(0);
     const size_t axis = call.axis(call.integer("axis", -1), x.rank());
-    const int64_t k = call.opset() < 10 ? call.integer("k", 0) : call.known_integers(1).at(0);
+    const int64_t k = call.opset() < 10 ? call.integer("k", 0) : call.known_integer(1);
     const bool takes_largest = call.integer("largest", 1) != 0;
-    const int64_t extent = call.extents(x)[axis];
+    const int64_t extent = call.extent(x, axis);
     call.expect(k >= 0 && k <= extent, fmt::format("takes {} of {} elements", k, extent));
     std::vector<std::string> axes = axis_names(x.rank()), other = axes;
     other[axis] = "j";
@@ -60,7 +60,7 @@ Results top_k(const Call& call) {
 
 Results one_hot(const Call& call) {
     const Operand &indices = call.in(0), &values = call.in(2);
-    const double stated = call.known_numbers(1).at(0);
+    const double stated = call.known_number(1);
     call.expect(stated >= 1 && stated < 0x1p31, fmt::format("has the depth {}", stated));
     const auto depth = static_cast<int64_t>(stated);
     call.expect(depth > 0 && values.rank() == 1, "needs a positive depth and two values");
@@ -81,7 +81,7 @@ Results one_hot(const Call& call) {
 Results trilu(const Call& call) {
     const Operand& x = call.in(0);
     call.expect(x.rank() >= 2, "needs matrices");
-    const int64_t k = call.has(1) ? call.known_integers(1).at(0) : 0;
+    const int64_t k = call.has(1) ? call.known_integer(1) : 0;
     const bool is_upper = call.integer("upper", 1) != 0;
     const std::string row = axis_name(x.rank() - 2), column = axis_name(x.rank() - 1);
     const std::string value =
@@ -113,7 +113,7 @@ Results hardmax(const Call& call) {
     text.folding(axes[axis], rows.shape[axis]).read(rows, "X", axes).read(largest, "M", at);
     const Operand first = call.build.add(
         text.write(DataType::kInt64, kept, at,
-                   fmt::format("min(select(X == M, {}, {}))", axes[axis], call.extents(rows)[axis])));
+                   fmt::format("min(select(X == M, {}, {}))", axes[axis], call.extent(rows, axis))));
     const Operand result = elementwise(
         call, {rows, first}, fmt::format("select({} == B, 1, 0 * select(A == A, 1, 0))", axes[axis]));
     return {call.build.with_shape(result, shape)};

@@ -2,11 +2,13 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <span>
 
 #include <fmt/format.h>
 
 #include "import/onnx/operators/families.h"
 #include "import/onnx/primitives.h"
+#include "import/onnx/volume.h"
 
 namespace tessera::import::onnx {
 namespace {
@@ -20,8 +22,8 @@ Results identity(const Call& call) {
 /// In inference it does nothing; its mask is true everywhere.
 Results dropout(const Call& call) {
     if (call.has(2)) {
-        const bool trains = call.known_integers(2).at(0) != 0;
-        const double ratio = call.has(1) ? call.known_numbers(1).at(0) : 0.5;
+        const bool trains = call.known_integer(2) != 0;
+        const double ratio = call.has(1) ? call.known_number(1) : 0.5;
         call.expect(!trains || ratio == 0, "drops elements, as in training");
     }
     Results results = {call.in(0)};
@@ -30,38 +32,45 @@ Results dropout(const Call& call) {
     return results;
 }
 
-Results reshaped(const Call& call, const std::vector<int64_t>& wanted, bool allows_zero) {
+Results reshaped(const Call& call, const Forms& wanted, bool allows_zero) {
     const Operand& x = call.in(0);
-    const std::vector<int64_t> from = call.extents(x);
-    std::vector<int64_t> to = wanted;
-    int64_t known = 1, open = -1;
-    for (size_t axis = 0; axis < to.size(); ++axis) {
-        if (to[axis] == 0 && !allows_zero) {
-            call.expect(axis < from.size(), fmt::format("keeps axis {} of {} axes", axis, from.size()));
-            to[axis] = from[axis];
+    std::vector<Dim> to;
+    std::optional<size_t> open;
+    for (const LinearForm& form : wanted) {
+        const size_t axis = to.size();
+        if (form == LinearForm{} && !allows_zero) {
+            call.expect(axis < x.rank(), fmt::format("keeps axis {} of {} axes", axis, x.rank()));
+            to.push_back(x.shape[axis]);
+        } else if (form == LinearForm{.constant = -1, .terms = {}}) {
+            call.expect(!open, "leaves two extents open");
+            open = axis;
+            to.emplace_back(1);
+        } else {
+            to.push_back(call.dim(form));
         }
-        if (to[axis] == -1) {
-            call.expect(open < 0, "leaves two extents open");
-            open = static_cast<int64_t>(axis);
-            continue;
-        }
-        call.expect(to[axis] >= 0 && (known == 0 || to[axis] <= (int64_t{1} << 50) / known),
-                    fmt::format("has the extent {}", to[axis]));
-        known *= to[axis];
     }
-    const int64_t count = x.elements();
-    if (open >= 0) {
-        call.expect(known != 0 && count % known == 0,
-                    fmt::format("cannot make {} elements of multiples of {}", count, known));
-        to[static_cast<size_t>(open)] = count / known;
-        known = count;
+    const Volume from = volume_of(x.shape), known = volume_of(to);
+    if (open) {
+        const std::optional<Volume> rest = quotient(from, known);
+        const std::optional<LinearForm> extent = rest ? rest->form() : std::nullopt;
+        if (!extent)
+            call.refuse(
+                fmt::format("cannot make {} of multiples of {}", shape_text(x.shape), shape_text(to)));
+        to[*open] = call.dim(*extent);
     }
-    call.expect(known == count, fmt::format("makes {} elements of {}", known, count));
-    return {call.build.with_shape(x, dims_of(to))};
+    call.expect(volume_of(to) == from, fmt::format("makes {} of {}, which has another number of elements",
+                                                   shape_text(to), shape_text(x.shape)));
+    return {call.build.with_shape(x, to)};
 }
 
 Results reshape(const Call& call) {
-    const std::vector<int64_t> shape = call.opset() < 5 ? call.integers("shape") : call.known_integers(1);
+    Forms shape;
+    if (call.opset() < 5) {
+        for (const int64_t extent : call.integers("shape"))
+            shape.push_back({.constant = extent, .terms = {}});
+    } else {
+        shape = call.forms(1);
+    }
     return reshaped(call, shape, call.integer("allowzero", 0) != 0);
 }
 
@@ -71,10 +80,15 @@ Results flatten(const Call& call) {
     int64_t axis = call.integer("axis", 1);
     call.expect(axis >= -rank && axis <= rank, fmt::format("has the axis {} of {}", axis, rank));
     if (axis < 0) axis += rank;
-    int64_t rows = 1, columns = 1;
-    const std::vector<int64_t> extents = call.extents(x);
-    for (int64_t i = 0; i < rank; ++i) (i < axis ? rows : columns) *= extents[static_cast<size_t>(i)];
-    return {call.build.with_shape(x, dims_of({rows, columns}))};
+    std::vector<Dim> shape;
+    const std::span<const Dim> all(x.shape);
+    const auto cut = static_cast<size_t>(axis);
+    for (const std::span<const Dim>& part : {all.first(cut), all.subspan(cut)}) {
+        const std::optional<LinearForm> extent = volume_of(part).form();
+        if (!extent) call.refuse("joins several symbolic extents", "give them by --dim NAME=NUMBER");
+        shape.push_back(call.dim(*extent));
+    }
+    return {call.build.with_shape(x, shape)};
 }
 
 /// Axes are an attribute before opset 13.
@@ -131,25 +145,30 @@ Results concat_operator(const Call& call) {
 }
 
 Results expand_operator(const Call& call) {
-    const std::vector<int64_t> wanted = call.known_integers(1);
-    for (const int64_t extent : wanted) call.expect(extent >= 0, fmt::format("has the extent {}", extent));
-    const Operand target{.type = call.in(0).type, .shape = dims_of(wanted), .known = {}, .id = {}};
+    const Operand target{.type = call.in(0).type, .shape = call.known_shape(1), .known = {}, .id = {}};
     return {expand(call, call.in(0), broadcast_shape(call, {call.in(0), target}))};
 }
 
 Results tile(const Call& call) {
     const Operand& x = call.in(0);
-    const std::vector<int64_t> extents = call.extents(x), times = call.known_integers(1);
+    const std::vector<Dim> times = call.known_shape(1);
     call.expect(times.size() == x.rank(), "has another number of repetitions than axes");
     OperatorText text = operator_text(call);
     std::vector<Dim> shape;
     std::vector<std::string> read;
     for (size_t axis = 0; axis < x.rank(); ++axis) {
-        call.expect(times[axis] >= 0 && times[axis] < (1 << 30),
-                    fmt::format("repeats {} times", times[axis]));
-        shape.emplace_back(extents[axis] * times[axis]);
+        const Dim& extent = x.shape[axis];
+        call.expect(times[axis].factor < (1 << 30), fmt::format("repeats {} times", times[axis].factor));
+        const std::optional<LinearForm> total = product(linear_form(extent), linear_form(times[axis]));
+        if (!total) call.refuse("repeats a symbolic extent a symbolic number of times");
+        shape.push_back(call.dim(*total));
         text.over(axis_name(axis), shape.back());
-        read.push_back(extents[axis] == 0 ? "0" : fmt::format("{} mod {}", axis_name(axis), extents[axis]));
+        if (times[axis] == Dim(1))
+            read.push_back(axis_name(axis));
+        else
+            read.push_back(extent.factor == 0
+                               ? "0"
+                               : fmt::format("{} mod ({})", axis_name(axis), form_text(linear_form(extent))));
     }
     return {call.build.add(text.read(x, "X", read).write(x.type, shape, axis_names(x.rank()), "X"))};
 }
@@ -172,15 +191,38 @@ Range range_along(const Call& call, size_t axis, int64_t extent, int64_t begin, 
         count = first > last ? (first - last - 1) / -std::max(step, -(int64_t{1} << 62)) + 1 : 0;
     }
     if (count <= 1) step = 1;
-    return {axis, count == 0 ? 0 : first, step, count};
+    return number_range(axis, count == 0 ? 0 : first, step, count);
+}
+
+/// The same one by one, where an end is known up to symbols: their bounds must say where it lies.
+Range symbolic_range(const Call& call, size_t axis, const LinearForm& extent, const LinearForm& begin,
+                     const LinearForm& end) {
+    const auto bounds = [&](const LinearForm& form) { return range(form, call.build.graph().symbols); };
+    const auto place = [&](const LinearForm& stated) {
+        LinearForm at = bounds(stated).high < 0 ? sum(stated, extent) : stated;
+        if (bounds(at).high <= 0) return LinearForm{};
+        if (bounds(sum(at, extent, -1)).low >= 0) return extent;
+        if (bounds(at).low < 0 || bounds(sum(extent, at, -1)).low < 0)
+            call.refuse(fmt::format("has the bound {} along axis {} of {}, inside of it or outside",
+                                    print(stated), axis, print(extent)),
+                        "give the symbol by --dim NAME=NUMBER");
+        return at;
+    };
+    const LinearForm first = place(begin), count = sum(place(end), first, -1);
+    if (bounds(count).high <= 0) return number_range(axis, 0, 1, 0);
+    return {.axis = axis, .begin = first, .step = 1, .count = call.dim(count)};
 }
 
 Results slice_operator(const Call& call) {
     const Operand& x = call.in(0);
-    const std::vector<int64_t> extents = call.extents(x);
     const bool has_inputs = call.opset() >= 10;
-    const std::vector<int64_t> begins = has_inputs ? call.known_integers(1) : call.integers("starts"),
-                               ends = has_inputs ? call.known_integers(2) : call.integers("ends");
+    const auto ends_of = [&](size_t input, const char* name) {
+        if (has_inputs) return call.forms(input);
+        Forms forms;
+        for (const int64_t number : call.integers(name)) forms.push_back({.constant = number, .terms = {}});
+        return forms;
+    };
+    const Forms begins = ends_of(1, "starts"), ends = ends_of(2, "ends");
     std::vector<int64_t> axes = call.has(3) ? call.known_integers(3) : call.integers("axes");
     std::vector<int64_t> steps =
         call.has(4) ? call.known_integers(4) : std::vector<int64_t>(begins.size(), 1);
@@ -194,7 +236,14 @@ Results slice_operator(const Call& call) {
     std::vector<Range> ranges;
     for (size_t i = 0; i < axes.size(); ++i) {
         const size_t axis = call.axis(axes[i], x.rank());
-        ranges.push_back(range_along(call, axis, extents[axis], begins[i], ends[i], steps[i]));
+        const LinearForm extent = linear_form(x.shape[axis]);
+        if (extent.is_constant() && begins[i].is_constant() && ends[i].is_constant()) {
+            ranges.push_back(
+                range_along(call, axis, extent.constant, begins[i].constant, ends[i].constant, steps[i]));
+        } else {
+            call.expect(steps[i] == 1, "steps along a symbolic extent");
+            ranges.push_back(symbolic_range(call, axis, extent, begins[i], ends[i]));
+        }
     }
     return {slice(call, x, ranges)};
 }
@@ -202,7 +251,7 @@ Results slice_operator(const Call& call) {
 Results split(const Call& call) {
     const Operand& x = call.in(0);
     const size_t axis = call.axis(call.integer("axis", 0), x.rank());
-    const int64_t extent = call.extents(x)[axis];
+    const int64_t extent = call.extent(x, axis);
     const auto parts = static_cast<int64_t>(call.outputs());
     std::vector<int64_t> lengths = call.has(1) ? call.known_integers(1) : call.integers("split");
     if (lengths.empty()) {
@@ -222,7 +271,7 @@ Results split(const Call& call) {
     for (const int64_t length : lengths) {
         call.expect(length >= 0 && length <= extent - begin,
                     fmt::format("takes {} elements of {}", length, extent));
-        results.push_back(slice(call, x, {{axis, length == 0 ? 0 : begin, 1, length}}));
+        results.push_back(slice(call, x, {number_range(axis, length == 0 ? 0 : begin, 1, length)}));
         begin += length;
     }
     call.expect(begin == extent, fmt::format("takes {} elements of {}", begin, extent));

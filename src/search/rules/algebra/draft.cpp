@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ir/lexer.h"
 #include "support/error.h"
 
 namespace tessera::rules {
@@ -29,7 +30,9 @@ Draft::Draft(const std::string& name, Symbols symbols, std::span<const TensorTyp
 
 std::string Draft::unused(const std::string& wanted) const {
     std::string name = wanted;
-    while (std::any_of(symbols_.begin(), symbols_.end(), [&](const DimSymbol& s) { return s.name == name; }))
+    // Iterators i4 and i8 would be types.
+    while (is_reserved(name) ||
+           std::any_of(symbols_.begin(), symbols_.end(), [&](const DimSymbol& s) { return s.name == name; }))
         name += '_';
     return name;
 }
