@@ -66,6 +66,29 @@ TEST_F(ChipVerb, SchedulesTables) {
     EXPECT_THAT(text.output, HasSubstr("operator 0 (a)\n"));
 }
 
+TEST_F(ChipVerb, SchedulesByDesigns) {
+    const Json basic = Json::parse(schedule(kTables, {"--design", "basic", "--json"}).output);
+    // The fast row of a leaves no room for the preload of b.
+    EXPECT_EQ(basic["total"], 10 + 20 + 20 + 7);
+    EXPECT_EQ(basic["status"], "feasible");
+    EXPECT_EQ(basic["slots"], Json({0, 1}));
+    const Json elk = Json::parse(schedule(kTables, {"--design", "elk-full", "--compare", "--json"}).output);
+    EXPECT_EQ(elk["total"], 42);
+    EXPECT_EQ(elk["status"], "optimal");
+    EXPECT_EQ(elk["designs"]["basic"], basic["total"]);
+    EXPECT_EQ(elk["designs"]["search"], 42);
+    EXPECT_EQ(elk["terms"]["basic"]["wait"], 30);
+    EXPECT_EQ(elk["terms"]["elk-full"]["compute"], 32);
+    EXPECT_EQ(elk["terms"]["elk-full"]["orders"], 1);
+    EXPECT_FALSE(elk["terms"].contains("ideal"));
+    EXPECT_THAT(schedule(kTables, {"--compare"}).output, HasSubstr("contention   access     wait   orders"));
+    for (const char* wrong : {"ideal", "elk"}) {
+        const ProcessResult refused = schedule(kTables, {"--design", wrong});
+        EXPECT_EQ(refused.exit_code, 2);
+        EXPECT_THAT(refused.errors, HasSubstr("expected basic, static, elk-dyn, elk-full or search"));
+    }
+}
+
 TEST_F(ChipVerb, NamesTheOperatorThatDoesNotFit) {
     std::string text = kTables;
     text.replace(text.find("\"exec_bytes\": 60"), 16, "\"exec_bytes\": 101");
