@@ -12,9 +12,9 @@
 namespace tessera::chip {
 namespace {
 
-/// Prices of a cycle of the link that are tried. 1: the link's time counts as that of the cores. 1/2: what
-/// runs beside has the other half of the link anyway. More: the link is what limits the chip.
-constexpr double kLinkPrices[] = {1, 0.5, 2, 4};
+/// Prices of a cycle of the link that are tried. 1: the link's time counts as that of the cores. Less: the
+/// cores are what limits the chip. More: the link is.
+constexpr double kLinkPrices[] = {1, 0.5, 0.25, 2, 4};
 /// Of them, those that are tried with every order: the best for the order of the sequence.
 constexpr size_t kTriedPrices = 2;
 /// Orders of the few copies that are confirmed on all copies.

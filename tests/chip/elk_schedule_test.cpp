@@ -43,7 +43,7 @@ std::vector<size_t> order_of_sequence(const ScheduleProblem& problem) {
 
 /// The two prices that are best for the order of the sequence.
 std::vector<double> best_prices(const ScheduleProblem& problem) {
-    std::vector<double> prices = {1, 0.5, 2, 4};
+    std::vector<double> prices = {1, 0.5, 0.25, 2, 4};
     std::stable_sort(prices.begin(), prices.end(), [&](double a, double b) {
         return total_of(problem, order_of_sequence(problem), a) <
                total_of(problem, order_of_sequence(problem), b);
