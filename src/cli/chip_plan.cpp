@@ -19,6 +19,7 @@
 #include "support/error.h"
 #include "support/output_place.h"
 #include "support/printable.h"
+#include "support/progress.h"
 
 namespace tessera::cli {
 namespace {
@@ -69,10 +70,11 @@ Objective stated_objective(const ChipPlanArguments& arguments) {
 }
 
 /// The workload with the tables that the objective asks for: for throughput those of several steps.
-ChipWorkload workload_for(const ChipPlanArguments& arguments, Objective objective, size_t steps) {
-    ChipWorkload workload = read_chip_workload(arguments.workload, objective == Objective::kEnergy
-                                                                       ? partition::RowChoice::kLeastEnergy
-                                                                       : partition::RowChoice::kTime);
+ChipWorkload workload_for(const ChipPlanArguments& arguments, Objective objective, size_t steps,
+                          Progress& progress) {
+    ChipWorkload workload = read_chip_workload(
+        arguments.workload, progress,
+        objective == Objective::kEnergy ? partition::RowChoice::kLeastEnergy : partition::RowChoice::kTime);
     const size_t length = workload.tables.problem.size();
     if (steps > 1 && steps > chip::kMostPositions / length)
         throw Error("", "--steps",
@@ -94,7 +96,8 @@ double simulated_total(const ChipWorkload& workload, const chip::Schedule& sched
         .end;
 }
 
-int run_chip_plan(const ChipPlanArguments& arguments) {
+int run_chip_plan(const ChipPlanArguments& arguments, std::FILE* terminal) {
+    std::optional<Progress> progress(std::in_place, terminal, "reading");
     if (!arguments.tables.empty()) check_output(arguments.tables);
     if (!arguments.program.empty()) check_output(arguments.program);
     if (!arguments.accuracy.empty()) check_output(arguments.accuracy);
@@ -102,13 +105,17 @@ int run_chip_plan(const ChipPlanArguments& arguments) {
     const Objective objective = stated_objective(arguments);
     const auto steps = static_cast<size_t>(
         objective == Objective::kThroughput ? arguments.steps.value_or(kStepsOfThroughput) : 1);
-    const ChipWorkload workload = workload_for(arguments, objective, steps);
+    const ChipWorkload workload = workload_for(arguments, objective, steps, *progress);
     if (!arguments.tables.empty())
         write_file(arguments.tables,
                    partition::tables_json(workload.tables, workload.chip, arguments.workload.chip));
 
     const InterruptWatch interrupt;
-    const auto must_stop = [&] { return interrupt.interrupted(); };
+    progress->rename("finding a schedule");
+    const auto must_stop = [&] {
+        progress->update();
+        return interrupt.interrupted();
+    };
     const chip::ScheduleProblem& problem = workload.tables.problem;
     const bool searches = arguments.compares || design == chip::Design::kSearch;
     const chip::PlanResult searched = search_chip_workload(workload, arguments.workload, searches, must_stop);
@@ -137,7 +144,11 @@ int run_chip_plan(const ChipPlanArguments& arguments) {
                        partition::device_program(workload.tables, plan.chosen.schedule->schedule,
                                                  workload.chip, workload.workload.name),
                        workload.chip.chip));
-    if (arguments.simulates) plan.simulated = simulated_total(workload, plan.chosen.schedule->schedule);
+    if (arguments.simulates) {
+        progress->rename("simulating");
+        progress->update();
+        plan.simulated = simulated_total(workload, plan.chosen.schedule->schedule);
+    }
     if (!arguments.accuracy.empty()) {
         plan.measured =
             partition::measure_rows(workload.tables, plan.chosen.schedule->schedule, workload.chip);
@@ -146,6 +157,7 @@ int run_chip_plan(const ChipPlanArguments& arguments) {
                               fmt::format("Costs of {} on {}, each operator alone", workload.workload.name,
                                           workload.chip.chip.name)));
     }
+    progress.reset();
     if (arguments.as_json)
         fmt::print("{}\n", chip_plan_json(plan).dump());
     else
@@ -153,7 +165,7 @@ int run_chip_plan(const ChipPlanArguments& arguments) {
     return 0;
 }
 
-Job declare_chip_plan(CLI::App& app, const Environment&) {
+Job declare_chip_plan(CLI::App& app, const Environment& environment) {
     const auto arguments = std::make_shared<ChipPlanArguments>();
     add_chip_workload(app, arguments->workload);
     add_designs(app, arguments->design, arguments->compares);
@@ -178,7 +190,7 @@ Job declare_chip_plan(CLI::App& app, const Environment&) {
         ->check(not_empty())
         ->type_name("FILE");
     app.add_flag("--json", arguments->as_json, "the plan as JSON: operators, their rows, order and slots");
-    return [arguments] { return run_chip_plan(*arguments); };
+    return [arguments, terminal = environment.terminal] { return run_chip_plan(*arguments, terminal); };
 }
 
 }  // namespace

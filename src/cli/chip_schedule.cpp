@@ -17,6 +17,7 @@
 #include "support/error.h"
 #include "support/mapped_file.h"
 #include "support/printable.h"
+#include "support/progress.h"
 
 namespace tessera::cli {
 namespace {
@@ -118,12 +119,16 @@ void take_design(PlannedDesign planned, const std::string& file, chip::PlanResul
         chip::is_at_bound(result.total, result.bound) ? SolverStatus::kOptimal : SolverStatus::kFeasible;
 }
 
-int run_chip_schedule(const ChipScheduleArguments& arguments) {
+int run_chip_schedule(const ChipScheduleArguments& arguments, std::FILE* terminal) {
     const chip::Design design = stated_design(arguments.design);
     const chip::ScheduleProblem problem =
         chip::read_schedule_problem(MappedFile::open(arguments.file).text(), arguments.file);
     const InterruptWatch interrupt;
-    const auto must_stop = [&] { return interrupt.interrupted(); };
+    std::optional<Progress> progress(std::in_place, terminal, "finding a schedule");
+    const auto must_stop = [&] {
+        progress->update();
+        return interrupt.interrupted();
+    };
     chip::PlanOptions options{.seed = arguments.seed, .must_stop = must_stop};
     if (arguments.seconds) options.work = *arguments.seconds * kWorkPerSecond;
     if (arguments.work) options.work = *arguments.work;
@@ -139,6 +144,7 @@ int run_chip_schedule(const ChipScheduleArguments& arguments) {
         const std::string fault = chip::schedule_fault(problem, result.schedule);
         TESSERA_CHECK(fault.empty(), "{}", fault);
     }
+    progress.reset();
     if (arguments.as_json)
         fmt::print("{}\n", schedule_json(problem, result, compared).dump());
     else
@@ -146,7 +152,7 @@ int run_chip_schedule(const ChipScheduleArguments& arguments) {
     return 0;
 }
 
-Job declare_chip_schedule(CLI::App& app, const Environment&) {
+Job declare_chip_schedule(CLI::App& app, const Environment& environment) {
     const auto arguments = std::make_shared<ChipScheduleArguments>();
     app.add_option("FILE", arguments->file,
                    "a problem as JSON: a chip, operators with their rows, a sequence")
@@ -165,7 +171,7 @@ Job declare_chip_schedule(CLI::App& app, const Environment&) {
     app.add_option("--seed", arguments->seed, "of the search")->check(count_or_zero())->type_name("N");
     add_designs(app, arguments->design, arguments->compares);
     app.add_flag("--json", arguments->as_json, "the schedule as JSON: rows, order and slots");
-    return [arguments] { return run_chip_schedule(*arguments); };
+    return [arguments, terminal = environment.terminal] { return run_chip_schedule(*arguments, terminal); };
 }
 
 }  // namespace
