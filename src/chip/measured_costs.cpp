@@ -7,17 +7,12 @@
 #include <fmt/format.h>
 
 #include "support/error.h"
-#include "support/printable.h"
+#include "support/shown.h"
 
 namespace tessera::chip {
 namespace {
 
 constexpr double kMostInput = 1e15;
-constexpr size_t kMostShown = 40;
-
-std::string shown(std::string_view text) {
-    return printable(std::string(text.substr(0, kMostShown)));
-}
 
 std::vector<std::string_view> split(std::string_view text, char by) {
     std::vector<std::string_view> parts;
