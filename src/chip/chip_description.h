@@ -46,6 +46,7 @@ struct ChipDescription {
     VectorUnit vector;
     Pod pod;
     std::optional<Energy> energy;
+    std::vector<machine::TileCosts> tile_costs;  ///< instead of units, port and overhead
     friend bool operator==(const ChipDescription&, const ChipDescription&) = default;
 
     double hbm_bytes_per_cycle() const;

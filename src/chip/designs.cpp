@@ -5,15 +5,12 @@
 #include <set>
 #include <tuple>
 
-#include "chip/preload_orders.h"
-#include "chip/schedule_by_induction.h"
+#include "chip/elk_schedule.h"
 #include "chip/timeline.h"
 
 namespace tessera::chip {
 namespace {
 
-/// Schedules of the induction, at most, of this many positions together.
-constexpr size_t kMostOrderSteps = 30'000;
 /// Sizes of the execution space that Static tries.
 constexpr size_t kMostStaticSpaces = 64;
 
@@ -115,20 +112,6 @@ void offer_static(const ScheduleProblem& problem, Best& best, const std::functio
     }
 }
 
-void offer_elk(const ScheduleProblem& problem, bool reorders, Best& best,
-               const std::function<bool()>& must_stop) {
-    std::vector<std::vector<size_t>> orders = {in_order(problem.size())};
-    if (reorders) {
-        OrderOptions options;
-        options.most_orders = std::clamp<size_t>(kMostOrderSteps / problem.size(), 1, options.most_orders);
-        orders = preload_orders(problem, options);
-    }
-    for (const std::vector<size_t>& order : orders) {
-        if (must_stop && must_stop()) return;
-        if (const auto found = schedule_by_induction(problem, order)) best.offer(found->schedule);
-    }
-}
-
 }  // namespace
 
 std::string_view name(Design design) {
@@ -155,14 +138,20 @@ std::optional<Design> design_of(std::string_view name) {
     return std::nullopt;
 }
 
-std::optional<Schedule> schedule_by_design(const ScheduleProblem& problem, Design design,
-                                           const std::function<bool()>& must_stop) {
+std::optional<DesignedSchedule> schedule_by_design(const ScheduleProblem& problem, Design design,
+                                                   const std::function<bool()>& must_stop) {
+    if (design == Design::kElkDyn || design == Design::kElkFull) {
+        ElkOptions options{.orders = {}, .must_stop = must_stop};
+        if (design == Design::kElkDyn) options.orders.most_orders = 1;
+        auto found = elk_schedule(problem, options);
+        if (!found) return std::nullopt;
+        return DesignedSchedule{std::move(found->schedule), found->orders, found->edit_distance};
+    }
     Best best(problem);
     if (design == Design::kBasic) best.offer(basic_schedule(problem));
     if (design == Design::kStatic) offer_static(problem, best, must_stop);
-    if (design == Design::kElkDyn || design == Design::kElkFull)
-        offer_elk(problem, design == Design::kElkFull, best, must_stop);
-    return best.schedule();
+    if (!best.schedule()) return std::nullopt;
+    return DesignedSchedule{.schedule = *best.schedule()};
 }
 
 double ideal_total(const ScheduleProblem& problem) {

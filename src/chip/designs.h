@@ -23,11 +23,17 @@ inline constexpr Design kDesigns[] = {Design::kBasic,   Design::kStatic, Design:
 std::string_view name(Design design);
 std::optional<Design> design_of(std::string_view name);
 
+struct DesignedSchedule {
+    Schedule schedule;
+    size_t orders = 1;         ///< of preloads that were tried
+    size_t edit_distance = 0;  ///< of the best one in each layer
+};
+
 /// The schedule of one of the first four designs; none if it finds no valid one. Every schedule is run and
 /// checked by the one evaluator.
 /// @pre there is a valid schedule
-std::optional<Schedule> schedule_by_design(const ScheduleProblem& problem, Design design,
-                                           const std::function<bool()>& must_stop = {});
+std::optional<DesignedSchedule> schedule_by_design(const ScheduleProblem& problem, Design design,
+                                                   const std::function<bool()>& must_stop = {});
 
 /// Cycles that no schedule is below: every execute at its fastest without distribution, every preload at its
 /// smallest, no contention and no limit of SRAM.

@@ -5,10 +5,9 @@
 
 #include "chip/ahead_bound.h"
 #include "chip/anneal_schedule.h"
+#include "chip/elk_schedule.h"
 #include "chip/exact_schedule.h"
-#include "chip/preload_orders.h"
 #include "chip/repeat_plan.h"
-#include "chip/schedule_by_induction.h"
 #include "chip/timeline.h"
 #include "support/error.h"
 
@@ -18,11 +17,10 @@ namespace {
 /// Relative: totals and bounds that agree to this are equal, as the format says.
 constexpr double kSameTotal = 1e-9;
 constexpr size_t kMostExactPositions = 12;
-constexpr size_t kFewCopies = 4;
 /// Parts of the work.
 constexpr double kRowsPart = 0.05, kFewPart = 0.35;
-/// An induction looks at the operators that fit beside each execute; positions x orders, at most.
-constexpr size_t kMostInductionSteps = 30'000;
+/// Work for which one order of preloads is tried by the induction.
+constexpr int64_t kWorkOfOrder = 20'000;
 
 class Planner {
 public:
@@ -69,7 +67,7 @@ private:
     }
 
     int64_t left() const { return result_.was_stopped ? 0 : options_.work - result_.work; }
-    bool is_proved() const { return result_.total <= result_.bound * (1 + kSameTotal); }
+    bool is_proved() const { return is_at_bound(result_.total, result_.bound); }
     bool has_many_copies() const {
         return std::any_of(problem_.repeats.begin(), problem_.repeats.end(),
                            [](const Repeat& repeat) { return repeat.count > kFewCopies; });
@@ -133,17 +131,15 @@ private:
     }
 
     void add_induction() {
-        OrderOptions orders;
-        orders.most_orders = std::clamp<size_t>(kMostInductionSteps / problem_.size(), 1, orders.most_orders);
-        for (const auto& order : preload_orders(problem_, orders)) {
-            if (left() <= 0 || stops()) return;
-            result_.work += static_cast<int64_t>(problem_.size());
-            const auto found = schedule_by_induction(problem_, order);
-            if (!found || !schedule_fault(problem_, found->schedule).empty()) continue;
-            const double total = run_schedule(problem_, found->schedule).total;
-            result_.induction_total = std::min(total, result_.induction_total.value_or(total));
-            offer(found->schedule);
-        }
+        if (left() <= 0 || stops()) return;
+        ElkOptions options{.orders = {}, .must_stop = [&] { return stops(); }};
+        options.orders.most_orders =
+            std::clamp<size_t>(static_cast<size_t>(left() / kWorkOfOrder), 1, options.orders.most_orders);
+        const auto found = elk_schedule(problem_, options);
+        if (!found) return;
+        result_.work += static_cast<int64_t>(found->work);
+        result_.induction_total = found->total;
+        offer(found->schedule);
     }
 
     void prove() {
@@ -197,6 +193,10 @@ private:
 };
 
 }  // namespace
+
+bool is_at_bound(double total, double bound) {
+    return total <= bound * (1 + kSameTotal);
+}
 
 PlanResult plan_schedule(const ScheduleProblem& problem, const PlanOptions& options) {
     return Planner(problem, options).run();

@@ -38,6 +38,9 @@ struct PlanResult {
     double gap() const { return total > 0 ? (total - bound) / bound : 0; }
 };
 
+/// True if they agree to 1e-9, which is optimal, as the format says.
+bool is_at_bound(double total, double bound);
+
 /// A schedule with a small total, and a proved bound: exact for a few positions, a search with the
 /// evaluator's contention for many (docs/chip.md).
 PlanResult plan_schedule(const ScheduleProblem& problem, const PlanOptions& options = {});

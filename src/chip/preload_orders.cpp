@@ -49,6 +49,34 @@ private:
     std::vector<std::vector<size_t>> orders_;
 };
 
+/// Positions with a preload above the average, at most `most`, in their order.
+std::vector<size_t> heavy_positions(const std::vector<int64_t>& bytes, size_t most) {
+    double sum = 0;
+    for (const int64_t each : bytes) sum += static_cast<double>(each);
+    std::vector<size_t> heavy;
+    for (size_t i = 0; i < bytes.size(); ++i)
+        if (static_cast<double>(bytes[i]) * static_cast<double>(bytes.size()) > sum) heavy.push_back(i);
+    std::stable_sort(heavy.begin(), heavy.end(), [&](size_t a, size_t b) { return bytes[a] > bytes[b]; });
+    if (heavy.size() > most) heavy.resize(most);
+    std::sort(heavy.begin(), heavy.end());
+    return heavy;
+}
+
+/// The layers: the copies of the repeat with the most positions, or the whole sequence.
+std::optional<size_t> layers_of(const ScheduleProblem& problem) {
+    std::optional<size_t> best;
+    const auto length = [&](size_t r) { return problem.repeats[r].length * problem.repeats[r].count; };
+    for (size_t r = 0; r < problem.repeats.size(); ++r)
+        if (!best || length(r) > length(*best)) best = r;
+    return best;
+}
+
+Repeat layers(const ScheduleProblem& problem, std::optional<size_t> repeat) {
+    return repeat ? problem.repeats[*repeat] : Repeat{0, problem.size(), 1};
+}
+
+}  // namespace
+
 int64_t least_preload(const ScheduleProblem& problem, size_t position) {
     int64_t least = std::numeric_limits<int64_t>::max();
     for (const Row& row : problem.at(position).rows)
@@ -56,44 +84,40 @@ int64_t least_preload(const ScheduleProblem& problem, size_t position) {
     return least;
 }
 
-/// Positions of a stretch with a preload above the average of the stretch, at most `most`, in their order.
-std::vector<size_t> heavy_positions(const std::vector<int64_t>& bytes, size_t first, size_t length,
-                                    size_t most) {
-    double sum = 0;
-    for (size_t i = first; i < first + length; ++i) sum += static_cast<double>(bytes[i]);
-    std::vector<size_t> heavy;
-    for (size_t i = first; i < first + length; ++i)
-        if (static_cast<double>(bytes[i]) * static_cast<double>(length) > sum) heavy.push_back(i);
-    std::stable_sort(heavy.begin(), heavy.end(), [&](size_t a, size_t b) { return bytes[a] > bytes[b]; });
-    if (heavy.size() > most) heavy.resize(most);
-    std::sort(heavy.begin(), heavy.end());
-    return heavy;
+PreloadOrders preload_orders(const ScheduleProblem& problem, const OrderOptions& options) {
+    PreloadOrders result{.repeat = layers_of(problem), .heavy = {}, .orders = {}};
+    const Repeat layer = layers(problem, result.repeat);
+    std::vector<int64_t> bytes;
+    for (size_t i = 0; i < layer.length; ++i) bytes.push_back(least_preload(problem, layer.first + i));
+    result.heavy = heavy_positions(bytes, options.most_operators);
+    std::vector<int64_t> heavy_bytes;
+    for (const size_t i : result.heavy) heavy_bytes.push_back(bytes[i]);
+    std::vector<size_t> in_order(result.heavy.size());
+    std::iota(in_order.begin(), in_order.end(), size_t{0});
+    result.orders = OrderTree(heavy_bytes, problem.sram_bytes, options.most_orders).run();
+    // In its own order an operator fits wherever it fits alone, so this one is among them.
+    const auto own = std::find(result.orders.begin(), result.orders.end(), in_order);
+    std::rotate(result.orders.begin(), own, own == result.orders.end() ? own : own + 1);
+    return result;
 }
 
-}  // namespace
+std::vector<size_t> positions_by_order(const ScheduleProblem& problem, const PreloadOrders& orders,
+                                       const std::vector<size_t>& order) {
+    std::vector<size_t> positions(problem.size());
+    std::iota(positions.begin(), positions.end(), size_t{0});
+    const Repeat layer = layers(problem, orders.repeat);
+    for (size_t c = 0; c < layer.count; ++c)
+        for (size_t h = 0; h < order.size(); ++h)
+            positions[layer.first + c * layer.length + orders.heavy[h]] =
+                layer.first + c * layer.length + orders.heavy[order[h]];
+    return positions;
+}
 
-std::vector<std::vector<size_t>> preload_orders(const ScheduleProblem& problem, const OrderOptions& options) {
-    std::vector<int64_t> bytes;
-    for (size_t i = 0; i < problem.size(); ++i) bytes.push_back(least_preload(problem, i));
-    std::vector<size_t> in_order(problem.size());
-    std::iota(in_order.begin(), in_order.end(), size_t{0});
-    Repeat layer{0, problem.size(), 1};
-    for (const Repeat& repeat : problem.repeats)
-        if (repeat.length * repeat.count > layer.length * layer.count || layer.count == 1) layer = repeat;
-
-    const std::vector<size_t> heavy =
-        heavy_positions(bytes, layer.first, layer.length, options.most_operators);
-    std::vector<int64_t> heavy_bytes;
-    for (const size_t i : heavy) heavy_bytes.push_back(bytes[i]);
-    std::vector<std::vector<size_t>> orders = {in_order};
-    for (const auto& permuted : OrderTree(heavy_bytes, problem.sram_bytes, options.most_orders).run()) {
-        std::vector<size_t> order = in_order;
-        for (size_t c = 0; c < layer.count; ++c)
-            for (size_t h = 0; h < heavy.size(); ++h)
-                order[heavy[h] + c * layer.length] = heavy[permuted[h]] + c * layer.length;
-        if (order != in_order) orders.push_back(std::move(order));
-    }
-    return orders;
+size_t edit_distance(const std::vector<size_t>& order) {
+    size_t swaps = 0;
+    for (size_t a = 0; a < order.size(); ++a)
+        for (size_t b = a + 1; b < order.size(); ++b) swaps += order[a] > order[b] ? 1 : 0;
+    return swaps;
 }
 
 }  // namespace tessera::chip

@@ -200,7 +200,8 @@ ChipDescription chip_description(const Description& description, const std::stri
                            .matrix = {},
                            .vector = {},
                            .pod = reader.pod(),
-                           .energy = description.energy};
+                           .energy = description.energy,
+                           .tile_costs = description.tile_costs};
     if (result.chip.topology == Topology::kOneWayTorus)
         reader.refuse("topology", "is one-way torus, for which nothing is planned",
                       "`tessera chip simulate` has it");

@@ -4,6 +4,9 @@
 
 namespace tessera::chip {
 
+/// Copies that stand for all: the first, the last, and those in between.
+inline constexpr size_t kFewCopies = 4;
+
 /// The problem with at most `most_copies` copies of each repeat.
 ScheduleProblem with_fewer_copies(const ScheduleProblem& problem, size_t most_copies);
 

@@ -9,7 +9,7 @@ namespace {
 
 std::vector<Verb> chip_parts() {
     return {chip_check_part(),    chip_plan_part(),     chip_explain_part(), chip_explore_part(),
-            chip_schedule_part(), chip_simulate_part(), chip_run_part()};
+            chip_schedule_part(), chip_simulate_part(), chip_run_part(),     chip_fit_part()};
 }
 
 }  // namespace

@@ -8,6 +8,7 @@ namespace tessera::cli {
 Verb chip_check_part();
 Verb chip_explain_part();
 Verb chip_explore_part();
+Verb chip_fit_part();
 Verb chip_plan_part();
 Verb chip_run_part();
 Verb chip_schedule_part();

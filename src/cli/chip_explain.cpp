@@ -14,6 +14,7 @@
 #include "cli/number_checks.h"
 #include "support/error.h"
 #include "support/printable.h"
+#include "support/progress.h"
 
 namespace tessera::cli {
 namespace {
@@ -161,13 +162,17 @@ nlohmann::ordered_json explained_json(const Explained& it) {
             {"leads", std::move(leads)}};
 }
 
-int run_chip_explain(const ChipExplainArguments& arguments) {
-    const ChipWorkload workload = read_chip_workload(arguments.workload);
+int run_chip_explain(const ChipExplainArguments& arguments, std::FILE* terminal) {
+    std::optional<Progress> progress(std::in_place, terminal, "reading");
+    const ChipWorkload workload = read_chip_workload(arguments.workload, *progress);
     const chip::ScheduleProblem& problem = workload.tables.problem;
     const size_t position = position_of(problem, arguments.op);
     const InterruptWatch interrupt;
-    const chip::PlanResult found =
-        search_chip_workload(workload, arguments.workload, true, [&] { return interrupt.interrupted(); });
+    progress->rename("finding a schedule");
+    const chip::PlanResult found = search_chip_workload(workload, arguments.workload, true, [&] {
+        progress->update();
+        return interrupt.interrupted();
+    });
     const chip::Timeline timeline = chip::run_schedule(problem, found.schedule);
     const Explained it{.workload = workload,
                        .schedule = found.schedule,
@@ -175,6 +180,7 @@ int run_chip_explain(const ChipExplainArguments& arguments) {
                        .position = position,
                        .rows = partition::other_rows(problem, found.schedule, problem.sequence[position]),
                        .leads = partition::shorter_leads(problem, found.schedule, position)};
+    progress.reset();
     if (arguments.as_json)
         fmt::print("{}\n", explained_json(it).dump(1));
     else
@@ -182,7 +188,7 @@ int run_chip_explain(const ChipExplainArguments& arguments) {
     return 0;
 }
 
-Job declare_chip_explain(CLI::App& app, const Environment&) {
+Job declare_chip_explain(CLI::App& app, const Environment& environment) {
     const auto arguments = std::make_shared<ChipExplainArguments>();
     add_chip_workload(app, arguments->workload);
     app.add_option("OPERATOR", arguments->op,
@@ -190,7 +196,7 @@ Job declare_chip_explain(CLI::App& app, const Environment&) {
         ->required()
         ->check(not_empty());
     app.add_flag("--json", arguments->as_json, "the same as JSON, with all rows");
-    return [arguments] { return run_chip_explain(*arguments); };
+    return [arguments, terminal = environment.terminal] { return run_chip_explain(*arguments, terminal); };
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include "support/error.h"
 #include "support/output_place.h"
 #include "support/printable.h"
+#include "support/progress.h"
 
 namespace tessera::cli {
 namespace {
@@ -39,24 +40,19 @@ struct ChipPlanArguments {
 };
 
 /// A state that a step reads may be one that the step before has written.
-void delay_preloads(const ChipWorkload& workload, size_t steps, std::optional<chip::Schedule>& schedule) {
+void delay_preloads(const ChipWorkload& workload, size_t steps, chip::Schedule& schedule) {
     const chip::ScheduleProblem& problem = workload.tables.problem;
-    if (steps == 1 || workload.tables.stored_bytes == 0 || !schedule) return;
-    schedule = chip::after_step_before(problem, *schedule, problem.size() / steps);
+    if (steps == 1 || workload.tables.stored_bytes == 0) return;
+    schedule = chip::after_step_before(problem, schedule, problem.size() / steps);
 }
 
 PlannedDesign planned(const ChipWorkload& workload, size_t steps, chip::Design design,
                       const chip::PlanResult& searched, const std::function<bool()>& must_stop) {
     const chip::ScheduleProblem& problem = workload.tables.problem;
-    PlannedDesign result{.design = design, .schedule = std::nullopt, .total = 0};
-    if (design == chip::Design::kIdeal) {
-        result.total = chip::ideal_total(problem);
-        return result;
-    }
-    result.schedule = design == chip::Design::kSearch ? searched.schedule
-                                                      : chip::schedule_by_design(problem, design, must_stop);
-    delay_preloads(workload, steps, result.schedule);
-    if (result.schedule) result.total = chip::run_schedule(problem, *result.schedule).total;
+    PlannedDesign result = planned_design(problem, design, searched, must_stop);
+    if (!result.schedule) return result;
+    delay_preloads(workload, steps, result.schedule->schedule);
+    result.total = chip::run_schedule(problem, result.schedule->schedule).total;
     return result;
 }
 
@@ -74,10 +70,11 @@ Objective stated_objective(const ChipPlanArguments& arguments) {
 }
 
 /// The workload with the tables that the objective asks for: for throughput those of several steps.
-ChipWorkload workload_for(const ChipPlanArguments& arguments, Objective objective, size_t steps) {
-    ChipWorkload workload = read_chip_workload(arguments.workload, objective == Objective::kEnergy
-                                                                       ? partition::RowChoice::kLeastEnergy
-                                                                       : partition::RowChoice::kTime);
+ChipWorkload workload_for(const ChipPlanArguments& arguments, Objective objective, size_t steps,
+                          Progress& progress) {
+    ChipWorkload workload = read_chip_workload(
+        arguments.workload, progress,
+        objective == Objective::kEnergy ? partition::RowChoice::kLeastEnergy : partition::RowChoice::kTime);
     const size_t length = workload.tables.problem.size();
     if (steps > 1 && steps > chip::kMostPositions / length)
         throw Error("", "--steps",
@@ -99,35 +96,35 @@ double simulated_total(const ChipWorkload& workload, const chip::Schedule& sched
         .end;
 }
 
-int run_chip_plan(const ChipPlanArguments& arguments) {
+int run_chip_plan(const ChipPlanArguments& arguments, std::FILE* terminal) {
+    std::optional<Progress> progress(std::in_place, terminal, "reading");
     if (!arguments.tables.empty()) check_output(arguments.tables);
     if (!arguments.program.empty()) check_output(arguments.program);
     if (!arguments.accuracy.empty()) check_output(arguments.accuracy);
-    const auto design = chip::design_of(arguments.design);
-    if (!design || *design == chip::Design::kIdeal)
-        throw Error("", "--design",
-                    fmt::format("is {}, expected basic, static, elk-dyn, elk-full or search",
-                                printable(arguments.design)),
-                    {}, ErrorKind::kUsage);
+    const chip::Design design = stated_design(arguments.design);
     const Objective objective = stated_objective(arguments);
     const auto steps = static_cast<size_t>(
         objective == Objective::kThroughput ? arguments.steps.value_or(kStepsOfThroughput) : 1);
-    const ChipWorkload workload = workload_for(arguments, objective, steps);
+    const ChipWorkload workload = workload_for(arguments, objective, steps, *progress);
     if (!arguments.tables.empty())
         write_file(arguments.tables,
                    partition::tables_json(workload.tables, workload.chip, arguments.workload.chip));
 
     const InterruptWatch interrupt;
-    const auto must_stop = [&] { return interrupt.interrupted(); };
+    progress->rename("finding a schedule");
+    const auto must_stop = [&] {
+        progress->update();
+        return interrupt.interrupted();
+    };
     const chip::ScheduleProblem& problem = workload.tables.problem;
-    const bool searches = arguments.compares || *design == chip::Design::kSearch;
+    const bool searches = arguments.compares || design == chip::Design::kSearch;
     const chip::PlanResult searched = search_chip_workload(workload, arguments.workload, searches, must_stop);
     ChipPlan plan{.tables = workload.tables,
                   .chip = workload.chip,
                   .workload = workload.workload,
                   .objective = objective,
                   .steps = steps,
-                  .chosen = planned(workload, steps, *design, searched, must_stop),
+                  .chosen = planned(workload, steps, design, searched, must_stop),
                   .bound = searched.bound,
                   .ideal = chip::ideal_total(problem),
                   .compared = {},
@@ -139,21 +136,28 @@ int run_chip_plan(const ChipPlanArguments& arguments) {
     if (arguments.compares)
         for (const chip::Design each : chip::kDesigns)
             plan.compared.push_back(planned(workload, steps, each, searched, must_stop));
-    const std::string fault = chip::schedule_fault(problem, *plan.chosen.schedule);
+    const std::string fault = chip::schedule_fault(problem, plan.chosen.schedule->schedule);
     TESSERA_CHECK(fault.empty(), "{}", fault);
     if (!arguments.program.empty())
-        write_file(arguments.program, partition::device_program_json(
-                                          partition::device_program(workload.tables, *plan.chosen.schedule,
-                                                                    workload.chip, workload.workload.name),
-                                          workload.chip.chip));
-    if (arguments.simulates) plan.simulated = simulated_total(workload, *plan.chosen.schedule);
+        write_file(arguments.program,
+                   partition::device_program_json(
+                       partition::device_program(workload.tables, plan.chosen.schedule->schedule,
+                                                 workload.chip, workload.workload.name),
+                       workload.chip.chip));
+    if (arguments.simulates) {
+        progress->rename("simulating");
+        progress->update();
+        plan.simulated = simulated_total(workload, plan.chosen.schedule->schedule);
+    }
     if (!arguments.accuracy.empty()) {
-        plan.measured = partition::measure_rows(workload.tables, *plan.chosen.schedule, workload.chip);
+        plan.measured =
+            partition::measure_rows(workload.tables, plan.chosen.schedule->schedule, workload.chip);
         write_file(arguments.accuracy,
                    plot::draw(partition::accuracy_charts(plan.measured),
                               fmt::format("Costs of {} on {}, each operator alone", workload.workload.name,
                                           workload.chip.chip.name)));
     }
+    progress.reset();
     if (arguments.as_json)
         fmt::print("{}\n", chip_plan_json(plan).dump());
     else
@@ -161,13 +165,10 @@ int run_chip_plan(const ChipPlanArguments& arguments) {
     return 0;
 }
 
-Job declare_chip_plan(CLI::App& app, const Environment&) {
+Job declare_chip_plan(CLI::App& app, const Environment& environment) {
     const auto arguments = std::make_shared<ChipPlanArguments>();
     add_chip_workload(app, arguments->workload);
-    app.add_option("--design", arguments->design,
-                   "how the schedule is found: basic, static, elk-dyn, elk-full or search")
-        ->check(not_empty())
-        ->type_name("NAME");
+    add_designs(app, arguments->design, arguments->compares);
     app.add_option("--objective", arguments->objective,
                    "what the plan is good for: latency, throughput of steps one after the other, or energy")
         ->check(not_empty())
@@ -175,7 +176,6 @@ Job declare_chip_plan(CLI::App& app, const Environment&) {
     app.add_option("--steps", arguments->steps, "of throughput: steps of the plan; 4")
         ->check(positive_count())
         ->type_name("N");
-    app.add_flag("--compare", arguments->compares, "a table of all designs, and of the ideal");
     app.add_option("--tables", arguments->tables,
                    "writes the problem for `tessera chip schedule` (all-to-all networks)")
         ->check(not_empty())
@@ -190,7 +190,7 @@ Job declare_chip_plan(CLI::App& app, const Environment&) {
         ->check(not_empty())
         ->type_name("FILE");
     app.add_flag("--json", arguments->as_json, "the plan as JSON: operators, their rows, order and slots");
-    return [arguments] { return run_chip_plan(*arguments); };
+    return [arguments, terminal = environment.terminal] { return run_chip_plan(*arguments, terminal); };
 }
 
 }  // namespace

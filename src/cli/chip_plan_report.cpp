@@ -9,6 +9,8 @@
 
 #include "chip/partition/energy.h"
 #include "chip/partition/tables_json.h"
+#include "chip/schedule_terms.h"
+#include "chip/search_space.h"
 #include "chip/timeline.h"
 #include "support/printable.h"
 
@@ -34,7 +36,7 @@ std::vector<OperatorSums> sums_by_operator(const ChipPlan& plan, const chip::Tim
     std::vector<OperatorSums> sums(problem.operators.size());
     double before = 0;
     for (size_t i = 0; i < problem.size(); ++i) {
-        const size_t row = plan.chosen.schedule->rows[i];
+        const size_t row = plan.chosen.schedule->schedule.rows[i];
         OperatorSums& own = sums[problem.sequence[i]];
         ++own.count;
         ++own.rows[row];
@@ -46,26 +48,9 @@ std::vector<OperatorSums> sums_by_operator(const ChipPlan& plan, const chip::Tim
     return sums;
 }
 
-/// Cycles by which a full link makes executes and preloads longer than they are alone.
-struct Contention {
-    double executes = 0, preloads = 0;
-};
-
-Contention contention_of(const ChipPlan& plan, const chip::Timeline& timeline) {
-    const chip::ScheduleProblem& problem = plan.tables.problem;
-    Contention result;
-    for (size_t i = 0; i < problem.size(); ++i) {
-        const chip::Row& row = problem.at(i).rows[plan.chosen.schedule->rows[i]];
-        const auto length = [](const chip::Span& span) { return span.end - span.begin; };
-        result.executes += std::max(0.0, length(timeline.executes[i]) - row.execute());
-        result.preloads += std::max(0.0, length(timeline.preloads[i]) - row.preload());
-    }
-    return result;
-}
-
 std::optional<double> energy_of_plan(const ChipPlan& plan) {
     if (!plan.chip.energy) return std::nullopt;
-    return partition::joules_of(plan.tables, plan.chosen.schedule->rows, plan.chip);
+    return partition::joules_of(plan.tables, plan.chosen.schedule->schedule.rows, plan.chip);
 }
 
 nlohmann::ordered_json counts_json(const partition::PlanCounts& counts) {
@@ -121,26 +106,6 @@ void print_operators(const ChipPlan& plan, const chip::Timeline& timeline) {
                    op.counts.rows, sums[o].execute / static_cast<double>(sums[o].count),
                    100 * sums[o].waits / plan.chosen.total, printable(plan.tables.problem.operators[o].name),
                    partition::plan_text(op, op.rows[row].execute));
-    }
-}
-
-void print_designs(const ChipPlan& plan) {
-    if (plan.compared.empty()) return;
-    fmt::print("\n{:<9} {:>14} {:>10} {:>9} {:>11} {:>7} {:>7}\n", "design", "cycles", "ms", "of ideal",
-               "overlapped", "HBM", "links");
-    for (const PlannedDesign& each : plan.compared) {
-        if (each.total == 0) {
-            fmt::print("{:<9} finds no schedule\n", name(each.design));
-            continue;
-        }
-        fmt::print("{:<9} {:>14.0f} {:>10.4f} {:>8.1f}%", name(each.design), each.total,
-                   1e3 * each.total / plan.tables.problem.clock_hz, 100 * plan.ideal / each.total);
-        if (each.schedule) {
-            const chip::Timeline timeline = chip::run_schedule(plan.tables.problem, *each.schedule);
-            fmt::print(" {:>10.1f}% {:>6.1f}% {:>6.1f}%", 100 * timeline.overlapped / each.total,
-                       100 * timeline.hbm_busy / each.total, 100 * timeline.link_busy / each.total);
-        }
-        fmt::print("\n");
     }
 }
 
@@ -206,8 +171,8 @@ std::string_view name(Objective objective) {
 
 nlohmann::ordered_json chip_plan_json(const ChipPlan& plan) {
     const chip::ScheduleProblem& problem = plan.tables.problem;
-    const chip::Timeline timeline = chip::run_schedule(problem, *plan.chosen.schedule);
-    const Contention contention = contention_of(plan, timeline);
+    const chip::Timeline timeline = chip::run_schedule(problem, plan.chosen.schedule->schedule);
+    const chip::ScheduleTerms terms = chip::terms_of(problem, plan.chosen.schedule->schedule, timeline);
     nlohmann::ordered_json json = {{"workload", valid_utf8(plan.workload.name)},
                                    {"chip", plan.chip.chip.name},
                                    {"design", name(plan.chosen.design)},
@@ -224,8 +189,8 @@ nlohmann::ordered_json chip_plan_json(const ChipPlan& plan) {
                                    {"overlapped", timeline.overlapped},
                                    {"execute_only", timeline.execute_only},
                                    {"preload_only", timeline.preload_only},
-                                   {"execute_contention", contention.executes},
-                                   {"preload_contention", contention.preloads},
+                                   {"execute_contention", terms.contention},
+                                   {"preload_contention", terms.preload_contention},
                                    {"hbm_busy", timeline.hbm_busy},
                                    {"link_busy", timeline.link_busy},
                                    {"sram_peak", timeline.sram_peak},
@@ -237,20 +202,24 @@ nlohmann::ordered_json chip_plan_json(const ChipPlan& plan) {
         json["least_joules"] = partition::least_joules(plan.tables, plan.chip);
     if (plan.simulated) json["simulated"] = *plan.simulated;
     if (!plan.measured.empty()) json["accuracy"] = accuracy_json(plan.measured);
-    for (const PlannedDesign& each : plan.compared)
-        json["designs"][std::string(name(each.design))] =
-            each.total > 0 ? nlohmann::ordered_json(each.total) : nlohmann::ordered_json();
+    const chip::SearchSpace space = chip::search_space(problem);
+    json["space"] = {{"C", space.fitting_heavy},
+                     {"H", space.heavy},
+                     {"P", space.rows},
+                     {"K", space.fitting},
+                     {"N", space.operators}};
+    add_designs_json(problem, plan.compared, json);
     json["operators"] = operators_json(plan, timeline);
-    json["rows"] = plan.chosen.schedule->rows;
-    json["order"] = plan.chosen.schedule->order;
-    json["slots"] = plan.chosen.schedule->slots;
+    json["rows"] = plan.chosen.schedule->schedule.rows;
+    json["order"] = plan.chosen.schedule->schedule.order;
+    json["slots"] = plan.chosen.schedule->schedule.slots;
     return json;
 }
 
 void print_chip_plan(const ChipPlan& plan) {
     const chip::ScheduleProblem& problem = plan.tables.problem;
-    const chip::Timeline timeline = chip::run_schedule(problem, *plan.chosen.schedule);
-    const Contention contention = contention_of(plan, timeline);
+    const chip::Timeline timeline = chip::run_schedule(problem, plan.chosen.schedule->schedule);
+    const chip::ScheduleTerms terms = chip::terms_of(problem, plan.chosen.schedule->schedule, timeline);
     const double total = plan.chosen.total;
     const auto percent = [&](double part) { return 100 * part / total; };
     const auto milliseconds = [&](double cycles) { return 1e3 * cycles / problem.clock_hz; };
@@ -264,8 +233,8 @@ void print_chip_plan(const ChipPlan& plan) {
     fmt::print("ideal       {:.0f} cycles, {:.1f} % of its speed\n", plan.ideal, 100 * plan.ideal / total);
     fmt::print("time        {:.1f} % overlapped, {:.1f} % execute only, {:.1f} % preload only\n",
                percent(timeline.overlapped), percent(timeline.execute_only), percent(timeline.preload_only));
-    fmt::print("full links  executes {:.1f} % longer, preloads {:.1f} %\n", percent(contention.executes),
-               percent(contention.preloads));
+    fmt::print("full links  executes {:.1f} % longer, preloads {:.1f} %\n", percent(terms.contention),
+               percent(terms.preload_contention));
     fmt::print("busy        HBM {:.1f} %, links {:.1f} %\n", percent(timeline.hbm_busy),
                percent(timeline.link_busy));
     fmt::print("SRAM        {} of {} bytes at the peak, and {} for values that wait\n", timeline.sram_peak,
@@ -273,9 +242,12 @@ void print_chip_plan(const ChipPlan& plan) {
     fmt::print("HBM         {:.1f} MB read and {:.3f} MB written by each chip\n",
                static_cast<double>(plan.tables.hbm_bytes) / 1e6,
                static_cast<double>(plan.tables.stored_bytes) / 1e6);
+    const chip::SearchSpace space = chip::search_space(problem);
+    fmt::print("space       C {}, H {}, P {}, K {}, N {}\n", space.fitting_heavy, space.heavy, space.rows,
+               space.fitting, space.operators);
     print_objective(plan);
     print_simulated(plan);
-    print_designs(plan);
+    print_designs(problem, plan.compared);
     print_operators(plan, timeline);
 }
 

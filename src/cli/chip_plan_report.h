@@ -6,19 +6,11 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "chip/designs.h"
 #include "chip/partition/chip_tables.h"
 #include "chip/partition/cost_accuracy.h"
-#include "chip/plan_schedule.h"
+#include "cli/chip_designs.h"
 
 namespace tessera::cli {
-
-/// A design with the schedule that it found.
-struct PlannedDesign {
-    chip::Design design = chip::Design::kSearch;
-    std::optional<chip::Schedule> schedule;  ///< none: it finds none, or is no schedule
-    double total = 0;
-};
 
 /// The quantity that a plan minimises.
 enum class Objective : uint8_t {

@@ -11,11 +11,13 @@
 #include "chip/read_schedule_problem.h"
 #include "chip/timeline.h"
 #include "cli/chip.h"
+#include "cli/chip_designs.h"
 #include "cli/interrupt.h"
 #include "cli/number_checks.h"
 #include "support/error.h"
 #include "support/mapped_file.h"
 #include "support/printable.h"
+#include "support/progress.h"
 
 namespace tessera::cli {
 namespace {
@@ -30,10 +32,13 @@ struct ChipScheduleArguments {
     std::optional<int64_t> seconds;
     std::optional<int64_t> work;
     uint64_t seed = 0;
+    std::string design = "search";
+    bool compares = false;
     bool as_json = false;
 };
 
-nlohmann::ordered_json schedule_json(const chip::ScheduleProblem& problem, const chip::PlanResult& result) {
+nlohmann::ordered_json schedule_json(const chip::ScheduleProblem& problem, const chip::PlanResult& result,
+                                     const std::vector<PlannedDesign>& compared) {
     if (!result.has_schedule())
         return {{"status", name(result.status)},
                 {"operator", *result.infeasible_position},
@@ -50,6 +55,7 @@ nlohmann::ordered_json schedule_json(const chip::ScheduleProblem& problem, const
                       {"path", result.bounds.path},
                       {"ahead", result.bounds.ahead}};
     if (result.induction_total) json["induction_total"] = *result.induction_total;
+    add_designs_json(problem, compared, json);
     json["rows"] = result.schedule.rows;
     json["order"] = result.schedule.order;
     json["slots"] = result.schedule.slots;
@@ -73,7 +79,8 @@ void print_waits(const chip::ScheduleProblem& problem, const chip::Timeline& tim
     }
 }
 
-void print_schedule(const chip::ScheduleProblem& problem, const chip::PlanResult& result) {
+void print_schedule(const chip::ScheduleProblem& problem, const chip::PlanResult& result,
+                    const std::vector<PlannedDesign>& compared) {
     fmt::print("status      {}{}\n", name(result.status),
                result.was_stopped ? ", stopped before its end" : "");
     if (!result.has_schedule()) {
@@ -97,29 +104,55 @@ void print_schedule(const chip::ScheduleProblem& problem, const chip::PlanResult
     fmt::print("busy        HBM {:.1f} %, links {:.1f} %\n", percent(timeline.hbm_busy),
                percent(timeline.link_busy));
     fmt::print("SRAM        {} of {} bytes at the peak\n", timeline.sram_peak, problem.sram_bytes);
+    print_designs(problem, compared);
     print_waits(problem, timeline);
 }
 
-int run_chip_schedule(const ChipScheduleArguments& arguments) {
+/// The schedule of a design in the place of the search's. Bounds stay.
+void take_design(PlannedDesign planned, const std::string& file, chip::PlanResult& result) {
+    if (!planned.schedule)
+        throw Error(file, std::string(name(planned.design)), "finds no valid schedule",
+                    "take another design: `search` always finds one");
+    result.schedule = std::move(planned.schedule->schedule);
+    result.total = planned.total;
+    result.status =
+        chip::is_at_bound(result.total, result.bound) ? SolverStatus::kOptimal : SolverStatus::kFeasible;
+}
+
+int run_chip_schedule(const ChipScheduleArguments& arguments, std::FILE* terminal) {
+    const chip::Design design = stated_design(arguments.design);
     const chip::ScheduleProblem problem =
         chip::read_schedule_problem(MappedFile::open(arguments.file).text(), arguments.file);
     const InterruptWatch interrupt;
-    chip::PlanOptions options{.seed = arguments.seed, .must_stop = [&] { return interrupt.interrupted(); }};
+    std::optional<Progress> progress(std::in_place, terminal, "finding a schedule");
+    const auto must_stop = [&] {
+        progress->update();
+        return interrupt.interrupted();
+    };
+    chip::PlanOptions options{.seed = arguments.seed, .must_stop = must_stop};
     if (arguments.seconds) options.work = *arguments.seconds * kWorkPerSecond;
     if (arguments.work) options.work = *arguments.work;
-    const chip::PlanResult result = chip::plan_schedule(problem, options);
+    if (design != chip::Design::kSearch && !arguments.compares) options.work = 0;
+    chip::PlanResult result = chip::plan_schedule(problem, options);
+    std::vector<PlannedDesign> compared;
     if (result.has_schedule()) {
+        if (arguments.compares)
+            for (const chip::Design each : chip::kDesigns)
+                compared.push_back(planned_design(problem, each, result, must_stop));
+        if (design != chip::Design::kSearch)
+            take_design(planned_design(problem, design, result, must_stop), arguments.file, result);
         const std::string fault = chip::schedule_fault(problem, result.schedule);
         TESSERA_CHECK(fault.empty(), "{}", fault);
     }
+    progress.reset();
     if (arguments.as_json)
-        fmt::print("{}\n", schedule_json(problem, result).dump());
+        fmt::print("{}\n", schedule_json(problem, result, compared).dump());
     else
-        print_schedule(problem, result);
+        print_schedule(problem, result, compared);
     return 0;
 }
 
-Job declare_chip_schedule(CLI::App& app, const Environment&) {
+Job declare_chip_schedule(CLI::App& app, const Environment& environment) {
     const auto arguments = std::make_shared<ChipScheduleArguments>();
     app.add_option("FILE", arguments->file,
                    "a problem as JSON: a chip, operators with their rows, a sequence")
@@ -136,8 +169,9 @@ Job declare_chip_schedule(CLI::App& app, const Environment&) {
         ->excludes(work)
         ->type_name("S");
     app.add_option("--seed", arguments->seed, "of the search")->check(count_or_zero())->type_name("N");
+    add_designs(app, arguments->design, arguments->compares);
     app.add_flag("--json", arguments->as_json, "the schedule as JSON: rows, order and slots");
-    return [arguments] { return run_chip_schedule(*arguments); };
+    return [arguments, terminal = environment.terminal] { return run_chip_schedule(*arguments, terminal); };
 }
 
 }  // namespace
@@ -147,7 +181,8 @@ Verb chip_schedule_part() {
             .help = "choose rows, preload order and slots of a table problem, with a proved bound",
             .examples = {"tessera chip schedule docs/chip_layers.problem.json",
                          "tessera chip schedule llama.problem.json --json",
-                         "tessera chip schedule llama.problem.json --work 1000000"},
+                         "tessera chip schedule llama.problem.json --work 1000000",
+                         "tessera chip schedule llama.problem.json --design elk-full --compare"},
             .declare = declare_chip_schedule};
 }
 

@@ -1,6 +1,7 @@
 #include "cli/chip_workload.h"
 
 #include <cstdio>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
@@ -8,6 +9,7 @@
 #include "chip/partition/model_workload.h"
 #include "cli/named_values.h"
 #include "cli/number_checks.h"
+#include "import/onnx/import_onnx.h"
 #include "ir/graph.h"
 #include "support/error.h"
 #include "support/mapped_file.h"
@@ -27,33 +29,57 @@ partition::Phase stated_phase(const std::string& text) {
                 {}, ErrorKind::kUsage);
 }
 
+/// The options of a file that --set, --dim, or --batch and the like are not for.
+void refuse_others(const ChipWorkloadArguments& arguments) {
+    const bool is_ir = arguments.model.ends_with(".ir"), is_onnx = arguments.model.ends_with(".onnx");
+    const auto refuse = [](const char* option, const char* problem) {
+        throw Error("", option, problem, {}, ErrorKind::kUsage);
+    };
+    if (!is_ir && !arguments.symbols.empty())
+        refuse("--set", is_onnx ? "is for graphs (.ir): ONNX has --dim"
+                                : "is for graphs (.ir): a model has --batch and --sequence");
+    if (!is_onnx && !arguments.dims.empty())
+        refuse("--dim", is_ir ? "is for ONNX models (.onnx): a graph has --set"
+                              : "is for ONNX models (.onnx): a model has --batch and --sequence");
+    if (!is_ir && !is_onnx) return;
+    for (const auto& [option, is_given] : {std::pair("--batch", arguments.batch.has_value()),
+                                           std::pair("--sequence", arguments.sequence.has_value()),
+                                           std::pair("--phase", arguments.phase.has_value())})
+        if (is_given)
+            refuse(option, is_ir ? "is for models: a graph (.ir) has symbols, and --set gives them values"
+                                 : "is for models: ONNX has extents, and --dim gives symbolic ones values");
+}
+
+/// ONNX with all extents known.
+partition::Workload onnx_workload(const ChipWorkloadArguments& arguments) {
+    import::onnx::ImportOptions options;
+    for (const auto& [name, value] : named_numbers("--dim", arguments.dims))
+        options.dims[name] = {value, value};
+    const import::onnx::ImportedModel model = import::onnx::import_supported_onnx(arguments.model, options);
+    verify(model.graph, arguments.model);
+    return partition::graph_workload(model.graph, {}, arguments.model);
+}
+
 partition::Workload workload_of(const ChipWorkloadArguments& arguments) {
-    if (!arguments.model.ends_with(".ir")) {
-        if (!arguments.symbols.empty())
-            throw Error("", "--set", "is for graphs (.ir): a model has --batch and --sequence", {},
-                        ErrorKind::kUsage);
-        partition::StepShape shape{.sequence = arguments.sequence};
-        shape.batch = arguments.batch.value_or(shape.batch);
-        if (arguments.phase) shape.phase = stated_phase(*arguments.phase);
-        return partition::model_workload(arguments.model, shape);
+    refuse_others(arguments);
+    if (arguments.model.ends_with(".onnx")) return onnx_workload(arguments);
+    if (arguments.model.ends_with(".ir")) {
+        const Graph graph = parse_graph(MappedFile::open(arguments.model).text(), arguments.model);
+        verify(graph, arguments.model);
+        return partition::graph_workload(graph, named_numbers("--set", arguments.symbols), arguments.model);
     }
-    if (arguments.batch || arguments.sequence || arguments.phase)
-        throw Error("",
-                    arguments.batch      ? "--batch"
-                    : arguments.sequence ? "--sequence"
-                                         : "--phase",
-                    "is for models: a graph (.ir) has symbols, and --set gives them values", {},
-                    ErrorKind::kUsage);
-    const Graph graph = parse_graph(MappedFile::open(arguments.model).text(), arguments.model);
-    verify(graph, arguments.model);
-    return partition::graph_workload(graph, named_numbers("--set", arguments.symbols), arguments.model);
+    partition::StepShape shape{.sequence = arguments.sequence};
+    shape.batch = arguments.batch.value_or(shape.batch);
+    if (arguments.phase) shape.phase = stated_phase(*arguments.phase);
+    return partition::model_workload(arguments.model, shape);
 }
 
 }  // namespace
 
 void add_chip_workload(CLI::App& app, ChipWorkloadArguments& arguments) {
     app.add_option("MODEL", arguments.model,
-                   "a HuggingFace config.json or its folder (weights are not needed), or a graph (.ir)")
+                   "a HuggingFace config.json or its folder (weights are not needed), a graph (.ir), or an "
+                   "ONNX model (.onnx)")
         ->required()
         ->check(not_empty());
     app.add_option("--chip", arguments.chip, "the chip as TOML (machines/chips)")
@@ -71,19 +97,25 @@ void add_chip_workload(CLI::App& app, ChipWorkloadArguments& arguments) {
         ->check(positive_count())
         ->type_name("N");
     add_named_numbers(app, "--set", arguments.symbols, "the value of a symbol of a graph");
+    add_named_numbers(app, "--dim", arguments.dims, "the value of a symbolic extent of an ONNX model");
     app.add_option("--work", arguments.work, "executes that the search runs, at most")
         ->check(count_or_zero())
         ->type_name("N");
     app.add_option("--seed", arguments.seed, "of the search")->check(count_or_zero())->type_name("N");
 }
 
-ChipWorkload read_chip_workload(const ChipWorkloadArguments& arguments, partition::RowChoice choice) {
+ChipWorkload read_chip_workload(const ChipWorkloadArguments& arguments, Progress& progress,
+                                partition::RowChoice choice) {
     ChipWorkload result{.chip = chip::read_chip_description(arguments.chip),
                         .workload = workload_of(arguments),
                         .tables = {}};
     for (const std::string& remark : result.workload.remarks)
         fmt::print(stderr, "{}: {}\n", arguments.model, remark);
-    result.tables = partition::chip_tables(result.workload, result.chip, arguments.chip, choice);
+    result.tables =
+        partition::chip_tables(result.workload, result.chip, arguments.chip, choice, [&](size_t done) {
+            progress.rename(fmt::format("planning {} operators", result.workload.operators.size()));
+            progress.update(static_cast<int64_t>(done));
+        });
     return result;
 }
 

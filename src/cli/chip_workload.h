@@ -9,6 +9,7 @@
 #include "chip/partition/chip_tables.h"
 #include "chip/plan_schedule.h"
 #include "chip/read_chip_toml.h"
+#include "support/progress.h"
 
 namespace CLI {
 class App;
@@ -22,8 +23,9 @@ struct ChipWorkloadArguments {
     std::string chip;
     std::optional<int64_t> batch, sequence;
     std::optional<std::string> phase;
-    std::vector<std::string> symbols;
-    int64_t work = 80'000'000;  ///< some five seconds on a core of 2020
+    std::vector<std::string> symbols;  ///< of a graph
+    std::vector<std::string> dims;     ///< of an ONNX model
+    int64_t work = 80'000'000;         ///< some five seconds on a core of 2020
     uint64_t seed = 0;
 };
 
@@ -36,7 +38,7 @@ struct ChipWorkload {
 };
 
 /// Reads both, and makes the tables. Remarks go to stderr.
-ChipWorkload read_chip_workload(const ChipWorkloadArguments& arguments,
+ChipWorkload read_chip_workload(const ChipWorkloadArguments& arguments, Progress& progress,
                                 partition::RowChoice choice = partition::RowChoice::kTime);
 
 /// The search of the project, or only its bounds.

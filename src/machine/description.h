@@ -8,6 +8,7 @@
 
 #include "machine/level.h"
 #include "machine/machine.h"
+#include "machine/tile_costs.h"
 
 namespace tessera::machine {
 
@@ -54,6 +55,7 @@ struct Description {
     std::vector<Level> levels;        ///< at least one, from the outermost inwards
     std::vector<Unit> units;
     std::optional<Energy> energy;
+    std::vector<TileCosts> tile_costs;  ///< fitted from measurements, at most one of each kind
     bool operator==(const Description&) const = default;
 };
 

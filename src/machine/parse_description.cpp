@@ -99,6 +99,17 @@ std::vector<std::string> names_of(const std::vector<Level>& levels) {
     return names;
 }
 
+std::vector<TileCosts> read_all_tile_costs(TomlFields& file) {
+    std::vector<TileCosts> all;
+    for (const TomlFields& entry : file.tables("tile_cost")) {
+        all.push_back(read_tile_costs(entry));
+        for (size_t i = 0; i + 1 < all.size(); ++i)
+            if (all[i].kind == all.back().kind)
+                entry.refuse("operator", fmt::format("is {} a second time", name(all.back().kind)));
+    }
+    return all;
+}
+
 Description read_fields(TomlFields file, const std::string& where) {
     Description description;
     description.name = file.text("name");
@@ -118,8 +129,9 @@ Description read_fields(TomlFields file, const std::string& where) {
         description.cpu->rank_links = read_rank_links(file);
         description.cpu->micro_kernels = read_micro_kernels(file, names);
         check_f32_vector(file, cpu_machine(description, where));
-    } else if (file.has("energy")) {
-        description.energy = read_energy(file.table("energy"));
+    } else {
+        if (file.has("energy")) description.energy = read_energy(file.table("energy"));
+        if (file.has("tile_cost")) description.tile_costs = read_all_tile_costs(file);
     }
     file.finish();
     return description;

@@ -184,6 +184,7 @@ std::string print_description(const Description& description) {
     for (const Level& level : description.levels) text += print_level(level);
     for (const Unit& unit : description.units) text += print_unit(unit);
     if (description.energy) text += print_energy(*description.energy);
+    for (const TileCosts& costs : description.tile_costs) text += print_tile_costs(costs);
     if (description.cpu)
         for (const MicroKernelTime& time : description.cpu->micro_kernels) text += print_micro_kernel(time);
     return text;

@@ -13,6 +13,14 @@ namespace {
 
 using Order = std::vector<size_t>;
 
+/// All orders, of all positions.
+std::vector<Order> positions_of(const ScheduleProblem& problem, const OrderOptions& options = {}) {
+    const PreloadOrders orders = preload_orders(problem, options);
+    std::vector<Order> all;
+    for (const Order& each : orders.orders) all.push_back(positions_by_order(problem, orders, each));
+    return all;
+}
+
 ScheduleProblem of_sizes(const std::vector<int64_t>& bytes, int64_t sram_bytes) {
     ScheduleProblem problem{.sram_bytes = sram_bytes, .operators = {}, .sequence = {}, .repeats = {}};
     for (const int64_t size : bytes) {
@@ -55,7 +63,7 @@ TEST(PreloadOrders, AreAllThatFit) {
         }
         if (fits) expected.insert(order);
     } while (std::next_permutation(permuted.begin(), permuted.end()));
-    const auto found = preload_orders(problem);
+    const auto found = positions_of(problem);
     EXPECT_EQ(found.front(), (Order{0, 1, 2, 3, 4, 5, 6}));
     EXPECT_EQ(std::set<Order>(found.begin(), found.end()), expected);
     EXPECT_EQ(found.size(), expected.size());
@@ -87,8 +95,32 @@ TEST(PreloadOrders, NoValidScheduleHasAnotherOrder) {
 TEST(PreloadOrders, AreTheSameInEveryLayer) {
     ScheduleProblem problem = of_sizes({1, 50, 60, 1, 50, 60}, 200);
     problem.repeats = {{0, 3, 2}};
-    EXPECT_EQ(preload_orders(problem), (std::vector<Order>{{0, 1, 2, 3, 4, 5}, {0, 2, 1, 3, 5, 4}}));
-    EXPECT_EQ(preload_orders(problem, {.most_orders = 1}).size(), 1u);
+    EXPECT_EQ(positions_of(problem), (std::vector<Order>{{0, 1, 2, 3, 4, 5}, {0, 2, 1, 3, 5, 4}}));
+    EXPECT_EQ(positions_of(problem, {.most_orders = 1}), (std::vector<Order>{{0, 1, 2, 3, 4, 5}}));
+    // What is before the layers stays there, and fewer copies have the same orders.
+    problem.sequence = {0, 0, 1, 2, 0, 1, 2};
+    problem.repeats = {{1, 3, 2}};
+    EXPECT_EQ(positions_of(problem)[1], (Order{0, 1, 3, 2, 4, 6, 5}));
+    const PreloadOrders orders = preload_orders(problem);
+    problem.sequence.resize(4);
+    problem.repeats = {{1, 3, 1}};
+    EXPECT_EQ(positions_by_order(problem, orders, orders.orders[1]), (Order{0, 1, 3, 2}));
+}
+
+TEST(PreloadOrders, AreAllOfSix) {
+    const ScheduleProblem problem = of_sizes({50, 1, 60, 40, 70, 1, 55, 45, 1}, 1000);
+    const std::vector<Order> found = positions_of(problem);
+    EXPECT_EQ(found.size(), 720u);
+    EXPECT_EQ(std::set<Order>(found.begin(), found.end()).size(), 720u);
+    // Of more, the largest.
+    const PreloadOrders largest = preload_orders(of_sizes({50, 51, 52, 53, 1, 54, 55, 56, 1, 1, 1}, 1000));
+    EXPECT_EQ(largest.heavy, (Order{1, 2, 3, 5, 6, 7}));
+}
+
+TEST(PreloadOrders, DistanceIsSwapsOfNeighbours) {
+    EXPECT_EQ(edit_distance({0, 1, 2}), 0u);
+    EXPECT_EQ(edit_distance({0, 2, 1}), 1u);
+    EXPECT_EQ(edit_distance({2, 1, 0}), 3u);
 }
 
 }  // namespace

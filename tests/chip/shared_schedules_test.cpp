@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "chip/designs.h"
 #include "chip/plan_schedule.h"
 #include "chip/read_schedule_problem.h"
 #include "chip/schedule_by_induction.h"
@@ -93,6 +94,24 @@ TEST(SharedSchedules, RealOnesAreAtMostTheBestKnown) {
         EXPECT_LE(result.bound, result.total);
         EXPECT_LE(result.gap(), 0.08);
     }
+}
+
+// The paper's planner at the strength of its published implementation, whose plans were made to fit.
+TEST(SharedSchedules, ElkIsAtMostThePublishedOne) {
+    TESSERA_SKIP_WITHOUT_SHARED("chip/llama13_4000_L8.problem.json",
+                                "tables of Llama-2-13B and totals of Elk's published implementation");
+    size_t compared = 0;
+    for (const auto& [name, problem, anchors] : shared_instances("llama13_", ".anchors.json")) {
+        SCOPED_TRACE(name);
+        const auto full = schedule_by_design(problem, Design::kElkFull);
+        ASSERT_TRUE(full);
+        EXPECT_EQ(schedule_fault(problem, full->schedule), "");
+        if (anchors["elk_full_feasible"].is_null()) continue;
+        ++compared;
+        EXPECT_LE(run_schedule(problem, full->schedule).total,
+                  anchors["elk_full_feasible"]["total"].get<double>());
+    }
+    EXPECT_GE(compared, 3u);
 }
 
 }  // namespace

@@ -129,6 +129,19 @@ TEST_F(ChipPlanVerb, ComparesDesignsByOneEvaluator) {
     EXPECT_THAT(plan({"--compare"}).output, HasSubstr("design            cycles"));
 }
 
+// Section 7 of paper 003: clusters of SMs are chips.
+TEST_F(ChipPlanVerb, PlansAndSimulatesClustersOfSms) {
+    const std::string h100 = TESSERA_SOURCE_DIR "/machines/chips/h100_clusters.toml";
+    const ProcessResult result = chip({"plan", kTiny, "--chip", h100, "--batch", "16", "--sequence", "64",
+                                       "--design", "elk-full", "--simulate", "--json"});
+    ASSERT_EQ(result.exit_code, 0) << result.errors;
+    const Json json = Json::parse(result.output);
+    EXPECT_GT(json["total"], json["ideal"]);
+    EXPECT_LT(json["total"], 1.1 * json["ideal"].get<double>());
+    EXPECT_NEAR(json["simulated"], json["total"], 0.05 * json["total"].get<double>());
+    EXPECT_EQ(json["space"]["N"], 125);
+}
+
 TEST_F(ChipPlanVerb, WritesTablesThatScheduleReads) {
     std::string text;
     {

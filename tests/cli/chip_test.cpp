@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -64,6 +65,63 @@ TEST_F(ChipVerb, SchedulesTables) {
         HasSubstr("status      optimal\ntotal       42.0 cycles, 4.2e-05 ms\nbound       42.0 cycles\n"));
     EXPECT_THAT(text.output, HasSubstr("SRAM        70 of 100 bytes at the peak\n"));
     EXPECT_THAT(text.output, HasSubstr("operator 0 (a)\n"));
+}
+
+TEST_F(ChipVerb, SchedulesByDesigns) {
+    const Json basic = Json::parse(schedule(kTables, {"--design", "basic", "--json"}).output);
+    // The fast row of a leaves no room for the preload of b.
+    EXPECT_EQ(basic["total"], 10 + 20 + 20 + 7);
+    EXPECT_EQ(basic["status"], "feasible");
+    EXPECT_EQ(basic["slots"], Json({0, 1}));
+    const Json elk = Json::parse(schedule(kTables, {"--design", "elk-full", "--compare", "--json"}).output);
+    EXPECT_EQ(elk["total"], 42);
+    EXPECT_EQ(elk["status"], "optimal");
+    EXPECT_EQ(elk["designs"]["basic"], basic["total"]);
+    EXPECT_EQ(elk["designs"]["search"], 42);
+    EXPECT_EQ(elk["terms"]["basic"]["wait"], 30);
+    EXPECT_EQ(elk["terms"]["elk-full"]["compute"], 32);
+    EXPECT_EQ(elk["terms"]["elk-full"]["orders"], 1);
+    EXPECT_FALSE(elk["terms"].contains("ideal"));
+    EXPECT_THAT(schedule(kTables, {"--compare"}).output, HasSubstr("contention   access     wait   orders"));
+    for (const char* wrong : {"ideal", "elk"}) {
+        const ProcessResult refused = schedule(kTables, {"--design", wrong});
+        EXPECT_EQ(refused.exit_code, 2);
+        EXPECT_THAT(refused.errors, HasSubstr("expected basic, static, elk-dyn, elk-full or search"));
+    }
+}
+
+TEST_F(ChipVerb, FitsCosts) {
+    std::string table = "link,operator,bytes,iterations,operations,special,cycles\n";
+    for (int i = 1; i <= 40; ++i) {
+        table += fmt::format("core,,{},,,,{}\n", 100 * i, 60 + 25 * i);
+        table += fmt::format(",elementwise,,{},{},{},{}\n", 8 * i, 8 * i * (1 + i % 3), 8 * (i % 5),
+                             30 + 2 * i * (1 + i % 3) + 16 * (i % 5));
+    }
+    const std::string file = write("t.csv", table), out = write("fitted.toml", "");
+    const std::string ipu = TESSERA_SOURCE_DIR "/machines/chips/ipu-hbm.toml";
+    const ProcessResult text = chip({"fit", file, "--chip", ipu, "--out", out});
+    EXPECT_EQ(text.exit_code, 0) << text.errors;
+    EXPECT_THAT(text.output,
+                HasSubstr("elementwise            40    0.00%    0.00%    0.00%  1 linear function\n"));
+    EXPECT_THAT(text.output, HasSubstr("60 cycles and 4 bytes a cycle\n"));
+    EXPECT_THAT(chip({"check", out}).output, HasSubstr("all-to-all, 5.3 GB/s a link"));
+    const Json json = Json::parse(chip({"fit", file, "--json"}).output);
+    EXPECT_NEAR(json["links"][0]["latency_cycles"], 60, 1e-3);
+    EXPECT_NEAR(json["operators"][0]["nodes"][0]["slopes"][1], 0.25, 1e-4);
+    const ProcessResult alone = chip({"fit", file, "--out", out});
+    EXPECT_EQ(alone.exit_code, 2);
+    EXPECT_THAT(alone.errors, HasSubstr("`--chip`: is missing"));
+    const ProcessResult small = chip({"fit", write("s.csv", "link,bytes,cycles\ncore,1,2\n")});
+    EXPECT_EQ(small.exit_code, 1);
+    EXPECT_THAT(small.errors, HasSubstr("s.csv: `link core`: has 1 measurements, too few"));
+    const ProcessResult pod = chip({"fit",
+                                    write("p.csv",
+                                          "link,bytes,cycles\nchip,100,20\nchip,200,30\n"
+                                          "chip,300,40\nchip,400,50\nchip,500,60\nchip,600,70\n"),
+                                    "--chip", ipu, "--out", out});
+    EXPECT_EQ(pod.exit_code, 1);
+    EXPECT_THAT(pod.errors,
+                HasSubstr("`level.chip`: has no `links`, and the table has measurements of link chip"));
 }
 
 TEST_F(ChipVerb, NamesTheOperatorThatDoesNotFit) {

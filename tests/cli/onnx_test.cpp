@@ -39,6 +39,36 @@ protected:
     }
 };
 
+TEST_F(OnnxFiles, ArePlannedOnChips) {
+    const std::vector<float> ones(48 * 32, 1);
+    write("model.onnx", OnnxBuilder()
+                            .symbolic_input("x", test::kOnnxFloat, {"n", "k"})
+                            .output("y", test::kOnnxFloat, {})
+                            .initializer(test::onnx_tensor<float>("w", test::kOnnxFloat, {48, 32}, ones))
+                            .node(OnnxNode("MatMul", {"x", "w"}, {"product"}))
+                            .node(OnnxNode("Relu", {"product"}, {"y"}))
+                            .bytes());
+    const std::string chip = TESSERA_SOURCE_DIR "/machines/chips/small-16.toml";
+    const auto plan = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> arguments = {"chip", "plan",   "model.onnx", "--chip",
+                                              chip,   "--work", "10000"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return tessera(arguments);
+    };
+    const ProcessResult planned = plan({"--dim", "n=8", "--dim", "k=48"});
+    EXPECT_EQ(planned.exit_code, 0) << planned.errors;
+    EXPECT_THAT(planned.output, HasSubstr(", 2 operators\n"));
+    EXPECT_THAT(planned.output, HasSubstr("0.0 MB read"));
+    const ProcessResult open = plan({});
+    EXPECT_EQ(open.exit_code, 1);
+    EXPECT_THAT(open.errors, HasSubstr("symbolic extent n, for which --dim n=NUMBER"));
+    EXPECT_THAT(plan({"--set", "n=8"}).errors, HasSubstr("`--set`: is for graphs (.ir): ONNX has --dim"));
+    EXPECT_THAT(plan({"--dim", "n=8", "--dim", "k=48", "--batch", "2"}).errors,
+                HasSubstr("`--batch`: is for models: ONNX has"));
+    EXPECT_THAT(plan({"--dim", "n=0"}).errors, HasSubstr("n"));
+    EXPECT_NE(plan({"--dim", "n=0"}).exit_code, 0);
+}
+
 /// Integers of 64 bits, truths, and a scalar: types and shapes of files are those of the model.
 TEST_F(OnnxFiles, TypesAndScalarsOfTheModel) {
     write("model.onnx", OnnxBuilder()

@@ -221,7 +221,7 @@ chip::ScheduleProblem problem_without_operators(const Workload& workload, const 
 }  // namespace
 
 ChipTables chip_tables(const Workload& workload, const chip::ChipDescription& chip, const std::string& where,
-                       RowChoice choice) {
+                       RowChoice choice, const std::function<void(size_t)>& on_operator) {
     if (choice == RowChoice::kLeastEnergy && !chip.energy)
         throw Error(where, "energy", "is not described, and plans shall take little of it",
                     "add [energy] with picojoules of each kind of work");
@@ -247,6 +247,7 @@ ChipTables chip_tables(const Workload& workload, const chip::ChipDescription& ch
         if (!fits) refuse_operator(part, chip, tables.problem.sram_bytes, where);
         tables.problem.operators.push_back(std::move(table.rows));
         tables.operators.push_back(std::move(table.planned));
+        if (on_operator) on_operator(tables.operators.size());
     }
     add_totals(workload, tables);
     return tables;

@@ -56,8 +56,10 @@ struct ChipTables {
 /// against execution space, each with its preloads (docs/chip-plan.md). Equal operators are planned once.
 /// @throws Error naming an operator that has no plan within the SRAM, or naming `where` for rows of least
 /// energy on a chip without energies
+/// @param on_operator is told after each operator how many are done
 ChipTables chip_tables(const Workload& workload, const chip::ChipDescription& chip, const std::string& where,
-                       RowChoice choice = RowChoice::kTime);
+                       RowChoice choice = RowChoice::kTime,
+                       const std::function<void(size_t)>& on_operator = {});
 
 /// The tables of stated plans, one for each position of the sequence.
 struct StatedTables {

@@ -105,9 +105,11 @@ std::string found_cells(const PointFound& found, chip::Design design,
                         const std::function<bool()>& must_stop) {
     if (design == chip::Design::kIdeal) return ideal_cells(found);
     const chip::ScheduleProblem& problem = found.tables.problem;
-    const auto schedule = design == chip::Design::kSearch
-                              ? std::optional(found.searched.schedule)
-                              : chip::schedule_by_design(problem, design, must_stop);
+    std::optional<chip::Schedule> schedule;
+    if (design == chip::Design::kSearch)
+        schedule = found.searched.schedule;
+    else if (auto designed = chip::schedule_by_design(problem, design, must_stop))
+        schedule = std::move(designed->schedule);
     if (!schedule)
         return fmt::format("{},,,{:.1f},{:.1f},,,,,,,,finds no schedule\n", name(design),
                            found.searched.bound, found.ideal);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -291,7 +292,6 @@ std::vector<ExecutePlan> PartitionPlans::front(PlanCounts& counts, const Accept&
         ExecutePlan plan;
         int64_t preload_bytes;
     };
-    std::vector<Candidate> best;  // a front at any time, by growing space, so by falling time
     const auto shared_bytes = [&](const ExecutePlan& plan) {
         int64_t bytes = 0;
         for (size_t t = 0; t < op_.places.size(); ++t)
@@ -299,31 +299,36 @@ std::vector<ExecutePlan> PartitionPlans::front(PlanCounts& counts, const Accept&
                 bytes += tile_count(footprints_.bytes(t, plan.sizes), footprints_.sharers(t, plan.sizes));
         return bytes;
     };
-    const auto key = [](const Candidate& c) {
-        return std::tuple(c.plan.exec_bytes, c.plan.time(), c.plan.shift, c.preload_bytes);
+    // Whether a rotation can be executed takes longest to say, so only plans that belong to the front are
+    // asked. Those without one can, and leave out most others at once.
+    std::map<int64_t, double> sure;  // falling times by growing spaces
+    const auto is_beaten = [&](const ExecutePlan& plan) {
+        const auto above = sure.upper_bound(plan.exec_bytes);
+        return above != sure.begin() && std::prev(above)->second < plan.time();
     };
-    TileSizes last;
+    std::vector<Candidate> candidates;
     for_each([&](const ExecutePlan& plan) {
         ++counts.plans;
         if (plan.steps == 1) ++counts.slicings;
         if (!fits(plan)) return;
         ++counts.fitting;
-        if (accepts && !accepts(plan)) return;
-        const auto at =
-            std::lower_bound(best.begin(), best.end(), plan.exec_bytes,
-                             [](const Candidate& c, int64_t bytes) { return c.plan.exec_bytes < bytes; });
-        if (at != best.begin() && std::prev(at)->plan.time() <= plan.time()) return;
-        if (at != best.end() && at->plan.exec_bytes == plan.exec_bytes && at->plan.time() < plan.time())
-            return;
-        Candidate candidate{plan, shared_bytes(plan)};
-        if (at != best.end() && at->plan.exec_bytes == plan.exec_bytes && key(*at) <= key(candidate)) return;
-        if (!can_execute(plan)) return;
-        auto end = at;
-        while (end != best.end() && end->plan.time() >= plan.time()) ++end;
-        best.insert(best.erase(at, end), std::move(candidate));
+        if (is_beaten(plan) || (accepts && !accepts(plan))) return;
+        candidates.push_back({plan, shared_bytes(plan)});
+        if (plan.steps > 1) return;
+        auto own = sure.insert_or_assign(plan.exec_bytes, plan.time()).first;
+        while (std::next(own) != sure.end() && std::next(own)->second >= plan.time())
+            sure.erase(std::next(own));
     });
-    std::vector<ExecutePlan> result;
-    for (auto each = best.rbegin(); each != best.rend(); ++each) result.push_back(std::move(each->plan));
+    const auto key = [](const Candidate& c) {
+        return std::tuple(c.plan.exec_bytes, c.plan.time(), c.plan.shift, c.preload_bytes);
+    };
+    std::stable_sort(candidates.begin(), candidates.end(),
+                     [&](const Candidate& a, const Candidate& b) { return key(a) < key(b); });
+    std::vector<ExecutePlan> result;  // by growing space, so by falling time
+    for (Candidate& each : candidates)
+        if ((result.empty() || each.plan.time() < result.back().time()) && can_execute(each.plan))
+            result.push_back(std::move(each.plan));
+    std::reverse(result.begin(), result.end());
     counts.front += static_cast<int64_t>(result.size());
     return result;
 }

@@ -51,6 +51,8 @@ TileCost::TileCost(const facts::BoundDefinition& bound, const Footprints& footpr
     const Definition& definition = bound.definition;
     body_ = facts::count_operations(definition.body[0]);
     post_ = facts::count_operations(definition.post);
+    for (const machine::TileCosts& each : chip.tile_costs)
+        if (each.kind == kind()) fitted_ = &each;
     is_scored_.assign(definition.iterators.size(), true);
     if (definition.monoid != Monoid::kSoftmaxSum) return;
     value_ = facts::count_operations(definition.body[1]);
@@ -106,7 +108,29 @@ double TileCost::sram_bytes(const TileSizes& sizes) const {
     return sum;
 }
 
+machine::TileKind TileCost::kind() const {
+    const Monoid monoid = bound_.definition.monoid;
+    if (monoid == Monoid::kSoftmaxSum && roles_) return machine::TileKind::kAttention;
+    if (roles_) return machine::TileKind::kProduct;
+    return monoid == Monoid::kNone ? machine::TileKind::kElementwise : machine::TileKind::kReduction;
+}
+
+std::vector<double> TileCost::inputs(const TileSizes& sizes) const {
+    const machine::TileKind own = kind();
+    double iterations = 1;
+    for (const int64_t size : sizes) iterations *= static_cast<double>(size);
+    if (own == machine::TileKind::kProduct || own == machine::TileKind::kAttention)
+        return {iterations_along(roles_->rows, sizes), iterations_along(roles_->columns, sizes),
+                iterations_along(roles_->summed, sizes), iterations_along(roles_->batch, sizes), iterations};
+    const double operations = iterations * static_cast<double>(body_.flops + value_.flops);
+    const double special = iterations * static_cast<double>(body_.special + value_.special);
+    if (own == machine::TileKind::kElementwise) return {iterations, operations, special};
+    const auto result = static_cast<size_t>(bound_.definition.results()[0]);
+    return {static_cast<double>(footprints_.elements(result, sizes)), iterations, operations, special};
+}
+
 double TileCost::cycles(const TileSizes& sizes) const {
+    if (fitted_) return fitted_->cycles(inputs(sizes));
     double units = vector_flops(sizes) / chip_.vector.flops_per_cycle;
     if (uses_matrix_unit()) units += matrix_flops(sizes) / chip_.matrix->flops_per_cycle;
     return std::max(units, sram_bytes(sizes) / chip_.port_bytes_per_cycle) + chip_.tile_overhead;

@@ -21,7 +21,8 @@ double product_flops(const facts::BoundDefinition& bound);
 /// SRAM port, whichever is longer, and the overhead of a tile.
 ///
 /// The matrix unit takes whole blocks. It sums products; everything else, the exponentials of a softmax among
-/// it, is for the vector unit. Iterations that the predicate leaves out count.
+/// it, is for the vector unit. Iterations that the predicate leaves out count. A chip with costs fitted from
+/// measurements of this kind of operator takes those instead.
 class TileCost {
 public:
     TileCost(const facts::BoundDefinition& bound, const Footprints& footprints,
@@ -31,6 +32,9 @@ public:
     double matrix_flops(const TileSizes& sizes) const;  ///< of whole blocks
     double vector_flops(const TileSizes& sizes) const;
     double sram_bytes(const TileSizes& sizes) const;  ///< that operands and results hold
+    machine::TileKind kind() const;
+    /// The shape of a tile as machine::inputs_of(kind()).
+    std::vector<double> inputs(const TileSizes& sizes) const;
     bool uses_matrix_unit() const { return roles_ && chip_.matrix; }
 
 private:
@@ -38,6 +42,7 @@ private:
     const Footprints& footprints_;
     const chip::ChipDescription& chip_;
     std::optional<facts::ProductRoles> roles_;
+    const machine::TileCosts* fitted_ = nullptr;
     facts::OperationCount body_, value_, post_;
     std::vector<bool> is_scored_;  ///< iterators of which the score of a softmax depends
 };

@@ -54,6 +54,35 @@ TEST(TileCost, TakesWholeBlocks) {
     EXPECT_EQ(cost.cycles({2, 3, 10, 5}), 960 / 16.0 + 60 / 2.0 + 3);
 }
 
+TEST(TileCost, TakesFittedCostsOfItsKind) {
+    const facts::BoundDefinition bound = bound_by(kBatched);
+    const Footprints footprints(bound);
+    chip::ChipDescription chip = small_chip();
+    const double own = TileCost(bound, footprints, chip).cycles({2, 3, 10, 5});
+    const auto leaf = [](double constant, std::vector<double> slopes) {
+        return machine::CostNode{.input = std::nullopt, .constant = constant, .slopes = std::move(slopes)};
+    };
+    chip.tile_costs = {{machine::TileKind::kElementwise, {leaf(1, {1, 1, 1})}}};
+    EXPECT_EQ(TileCost(bound, footprints, chip).cycles({2, 3, 10, 5}), own);
+    chip.tile_costs.push_back({machine::TileKind::kProduct, {leaf(7, {1, 100, 1000, 10'000, 0.5})}});
+    const TileCost fitted(bound, footprints, chip);
+    EXPECT_THAT(fitted.inputs({2, 3, 10, 5}), ElementsAre(3, 10, 5, 2, 300));
+    EXPECT_EQ(fitted.cycles({2, 3, 10, 5}), 7 + 3 + 1000 + 5000 + 20'000 + 150);
+    // The inputs of other kinds.
+    const facts::BoundDefinition moved =
+        bound_by("op scaled(t: 4, d: 8)\nin X f32[t, d]\nout Y f32[t, d] = exp(X) * 2\n");
+    const Footprints of_moved(moved);
+    const TileCost elementwise(moved, of_moved, chip);
+    EXPECT_EQ(elementwise.kind(), machine::TileKind::kElementwise);
+    EXPECT_THAT(elementwise.inputs({2, 8}), ElementsAre(16, 16, 16));
+    const facts::BoundDefinition summed =
+        bound_by("op squares(t: 4, d*: 8)\nin X f32[t, d]\nout Y f32[t] = sum(X * X)\n");
+    const Footprints of_summed(summed);
+    const TileCost reduction(summed, of_summed, chip);
+    EXPECT_EQ(reduction.kind(), machine::TileKind::kReduction);
+    EXPECT_THAT(reduction.inputs({2, 8}), ElementsAre(2, 16, 16, 0));
+}
+
 TEST(TileCost, WithoutAMatrixUnitTheVectorUnitSums) {
     const facts::BoundDefinition bound = bound_by(kBatched);
     const Footprints footprints(bound);
