@@ -19,6 +19,7 @@ import io
 import json
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -200,6 +201,64 @@ BERT = {
     "gguf-bert-cased": lambda g: wordpiece(g, normalizer=N.BertNormalizer(lowercase=False, strip_accents=None),
                                            pre=P.BertPreTokenizer(), decoder=D.WordPiece()),
 }
+# Families of byte-level BPE: the expressions of their tokenizer.json, and the name of the division in GGUF files.
+CONTRACTION = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+UPPER, LOWER = r"\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}", r"\p{Ll}\p{Lm}\p{Lo}\p{M}"
+SPACES = r"\s*[\r\n]+|\s+(?!\S)|\s+"
+
+
+def cased(contraction, digits, but=""):
+    """o200k and what was made of it."""
+    upper, lower = f"[{UPPER}{but}]", f"[{LOWER}{but}]"
+    return (rf"[^\r\n\p{{L}}\p{{N}}]?{upper}*{lower}+{contraction}|[^\r\n\p{{L}}\p{{N}}]?{upper}+{lower}*{contraction}"
+            rf"|{digits}| ?[^\s\p{{L}}\p{{N}}]+[\r\n{'' if but else '/'}]*|{SPACES}")
+
+
+DEEPSEEK_WORDS = (r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"
+                  r"| ?[\p{P}\p{S}]+[\r\n]*|" + SPACES)
+FAMILIES = {
+    "o200k": ("gpt-4o", [cased(CONTRACTION + "?", r"\p{N}{1,3}")]),
+    "tekken": ("tekken", [cased("", r"\p{N}")]),
+    "deepseek-v3": ("deepseek-v3", [r"\p{N}{1,3}", "[一-龥\u3040-ゟ゠-ヿ]+", DEEPSEEK_WORDS]),
+    "deepseek-coder": ("deepseek-coder", [r"[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", "[一-龥ࠀ-一가-\ud7ff]+", r"\p{N}"]),
+    "glm4": ("glm4", [rf"{CONTRACTION}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}{{1,3}}| ?[^\s\p{{L}}\p{{N}}]+[\r\n]*|{SPACES}"]),
+    "qwen35": ("qwen35", [rf"{CONTRACTION}|[^\r\n\p{{L}}\p{{N}}]?[\p{{L}}\p{{M}}]+|\p{{N}}"
+                          rf"| ?[^\s\p{{L}}\p{{M}}\p{{N}}]+[\r\n]*|{SPACES}"]),
+    "kimi-k2": ("kimi-k2", [r"[\p{Han}]+|" + cased(CONTRACTION + "?", r"\p{N}{1,3}", r"&&[^\p{Han}]")]),
+    "tiny-aya": ("tiny_aya", [r"\d{1,3}(?=(?:\d{3})*\b)", cased(CONTRACTION + "?", r"\p{N}{1,3}")]),
+    "bloom": ("bloom", [r" ?[^(\s|[.,!?…。，、।۔،])]+"]),
+    "bailing": ("bailingmoe", [r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]"
+                               r"|\s+(?!\S)|\s+"]),
+    "seed": ("seed-coder", [rf"{CONTRACTION}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}| ?[^\s\p{{L}}\p{{N}}\r\n]+|{SPACES}"]),
+}
+
+
+def byte_level(generator, name):
+    pre, patterns = FAMILIES[name]
+    tokenizer = bpe(generator, 700, normalizer=N.NFC() if name == "qwen35" else None,
+                    trainer_options={"initial_alphabet": P.ByteLevel.alphabet()}, decoder=D.ByteLevel(),
+                    pre=P.Sequence([*(P.Split(Regex(each), "isolated") for each in patterns),
+                                    P.ByteLevel(add_prefix_space=False, use_regex=False)]))
+    return with_model(tokenizer, ignore_merges=True) if name == "tekken" else tokenizer
+
+
+def gemma(generator):
+    """SentencePiece's BPE as Gemma's tokenizer.json spells it."""
+    bytes_ = [f"<0x{byte:02X}>" for byte in range(256)]
+    trainer = trainers.BpeTrainer(vocab_size=900, special_tokens=["<unk>", "<bos>", *bytes_], show_progress=False)
+    tokenizer = trained(generator, models.BPE(unk_token="<unk>", fuse_unk=True), trainer, normalizer=N.Replace(" ", "▁"),
+                        pre=P.Split(" ", "merged_with_previous"),
+                        decoder=D.Sequence([D.Replace("▁", " "), D.ByteFallback(), D.Fuse()]))
+    document = json.loads(tokenizer.to_str())
+    document["added_tokens"] = [token for token in document["added_tokens"] if not token["content"].startswith("<0x")]
+    document["model"]["byte_fallback"] = True
+    return Tokenizer.from_str(json.dumps(document))
+
+
+KINDS |= {f"bpe-{name}": lambda g, name=name: byte_level(g, name) for name in FAMILIES}
+KINDS["bpe-gemma"] = gemma
+MERGED = {f"gguf-{name}": lambda g, name=name: byte_level(g, name) for name in FAMILIES}
+MERGED["gguf-gemma4"] = gemma
 SENTENCE_PIECE = {
     "spm-unigram": dict(model_type="unigram", vocab_size=1500),
     "spm-unigram-bytes": dict(model_type="unigram", vocab_size=1500, byte_fallback=True, normalization_rule_name="nfkc_cf"),
@@ -237,6 +296,22 @@ def write_bert(path, tokenizer):
     special = {token.content for token in tokenizer.get_added_tokens_decoder().values()}
     types = [gguf.TokenType.CONTROL if token in special else gguf.TokenType.NORMAL for token in tokens]
     write_gguf(path, "bert", [text(token) for token in tokens], types, lambda writer: None)
+
+
+def write_merged(path, name, tokenizer):
+    document = json.loads(tokenizer.to_str())
+    tokens = [token for token, _ in sorted(tokenizer.get_vocab().items(), key=lambda entry: entry[1])]
+    special = {token.content for token in tokenizer.get_added_tokens_decoder().values()}
+    is_byte = re.compile("<0x[0-9A-F]{2}>").fullmatch if name == "gemma4" else lambda token: None
+    types = [gguf.TokenType.CONTROL if token in special else gguf.TokenType.BYTE if is_byte(token) else gguf.TokenType.NORMAL
+             for token in tokens]
+
+    def more(writer):
+        writer.add_token_merges([" ".join(merge) for merge in document["model"]["merges"]])
+        writer.add_tokenizer_pre(FAMILIES[name][0] if name in FAMILIES else name)
+        writer.add_unk_token_id(0)
+        writer.add_add_bos_token(False)
+    write_gguf(path, "gemma4" if name == "gemma4" else "gpt2", tokens, types, more)
 
 
 def write_t5(path, document):
@@ -282,16 +357,18 @@ def main():
     parser.add_argument("--keep", type=pathlib.Path, help="writes the tokenizers here")
     options = parser.parse_intermixed_args()
     differences = 0
-    for name in options.kinds or [*KINDS, *BERT, *SENTENCE_PIECE]:
+    for name in options.kinds or [*KINDS, *BERT, *MERGED, *SENTENCE_PIECE]:
         generator = random.Random(f"{options.seed} {name}")
         with tempfile.TemporaryDirectory() as temporary:
             folder = options.keep / name if options.keep else pathlib.Path(temporary)
             folder.mkdir(parents=True, exist_ok=True)
             path = folder / "tokenizer.gguf" if name.startswith("gguf-") else folder
             if name not in SENTENCE_PIECE:
-                tokenizer = (KINDS | BERT)[name](generator)
+                tokenizer = (KINDS | BERT | MERGED)[name](generator)
                 if name in BERT:
                     write_bert(path, tokenizer)
+                elif name in MERGED:
+                    write_merged(path, name.removeprefix("gguf-"), tokenizer)
                 else:
                     tokenizer.save(str(folder / "tokenizer.json"))
                 specials = [token.content for token in tokenizer.get_added_tokens_decoder().values()]

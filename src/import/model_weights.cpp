@@ -1,6 +1,7 @@
 #include "import/model_weights.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include <fmt/core.h>
@@ -23,7 +24,8 @@ void divide_by_factors(const StoredTensor& factors, const char* name, std::vecto
     for (size_t i = 0; i < frequencies.size(); ++i) {
         float factor = 0;
         std::memcpy(&factor, factors.bytes.data() + i * sizeof(factor), sizeof(factor));
-        if (!(factor > 0) || !(factor < 1e9f))
+        // Factors as large as 1e30 leave a pair without a turn.
+        if (!(factor > 0) || !std::isfinite(factor))
             throw Error(name, "", fmt::format("element {} is {}, expected a positive factor", i, factor));
         frequencies[i] /= factor;
     }

@@ -242,5 +242,50 @@ TEST(ActivationSettings, UnknownOnesAreRefusedByName) {
               Scalar{"relu"});
 }
 
+/// What is refused of a folder with these settings beside the defaults.
+std::vector<std::string> refusals_of(const char* model_type, const json& settings) {
+    json config = {{"model_type", model_type}};
+    config.update(settings);
+    const TemporaryFolder folder;
+    testing::write_file(folder.path() / "config.json", config.dump());
+    Findings findings;
+    (void)read_hf_config((folder.path() / "config.json").string(), {}, findings);
+    return findings.unsupported;
+}
+
+/// Classes that look at no setting of the rotation, or at another one.
+TEST(RotationSettings, WhatTheClassDoesNotReadIsRefused) {
+    EXPECT_THAT(refusals_of("gptj", json::object()), IsEmpty());
+    for (const char* type : {"gptj", "codegen"})
+        EXPECT_THAT(refusals_of(type, {{"rope_theta", 55.0}}), Contains(HasSubstr("rope_theta = 55.0")))
+            << type;
+    EXPECT_THAT(refusals_of("bamba", {{"partial_rotary_factor", 0.5}}), IsEmpty());
+    EXPECT_THAT(refusals_of("bamba", {{"partial_rotary_factor", 0.25}}),
+                Contains(HasSubstr("the class rotates half of each head")));
+    EXPECT_THAT(refusals_of("mpt", {{"attn_config", {{"alibi_bias_max", 16}}}}),
+                Contains(HasSubstr("other slopes of ALiBi")));
+    const json full = {{"rope_type", "default"}, {"rope_theta", 1e6}, {"partial_rotary_factor", 0.25}};
+    EXPECT_THAT(
+        settings_of("gemma4", {}, {{"rope_parameters", {{"full_attention", full}}}}).findings.unsupported,
+        Contains(HasSubstr("rotation of a part of each head")));
+}
+
+/// transformers has one ramp fewer than pairs.
+TEST(RotationSettings, YarnOfAnOddNumberOfElementsIsRefused) {
+    json yarn = {
+        {"rope_type", "yarn"}, {"rope_theta", 1e4}, {"factor", 4.0}, {"partial_rotary_factor", 0.25}};
+    EXPECT_THAT(refusals_of("stablelm", {{"hidden_size", 96},
+                                         {"num_attention_heads", 8},
+                                         {"num_key_value_heads", 8},
+                                         {"rope_parameters", yarn}}),
+                Contains(HasSubstr("yarn of 3 elements, an odd number")));
+    yarn["partial_rotary_factor"] = 0.5;
+    EXPECT_THAT(refusals_of("stablelm", {{"hidden_size", 96},
+                                         {"num_attention_heads", 8},
+                                         {"num_key_value_heads", 8},
+                                         {"rope_parameters", yarn}}),
+                IsEmpty());
+}
+
 }  // namespace
 }  // namespace tessera::import

@@ -18,7 +18,7 @@ using nlohmann::json;
 std::vector<float> values_of(const std::string& name, const std::vector<int64_t>& shape, float center) {
     uint64_t seed = 0xCBF29CE484222325;
     for (const char byte : name) seed = (seed ^ static_cast<uint8_t>(byte)) * 0x100000001B3;
-    const bool is_scale = shape.size() == 1 && name.ends_with("weight");
+    const bool is_scale = shape.size() == 1 && (name.ends_with("weight") || name.ends_with("layer_scalar"));
     int64_t count = 1;
     for (const int64_t extent : shape) count *= extent;
     std::vector<float> values;
@@ -61,9 +61,9 @@ NamedTensor converted(NamedTensor tensor, const std::string& how) {
     return tensor;
 }
 
-/// The matrices of all experts, whose first one is named.
+/// The matrices of all experts, or streams, whose first one is named.
 NamedTensor stacked(const json& variant, std::string name, int64_t experts) {
-    const size_t number = name.find(".experts.0.") + std::string(".experts.").size();
+    const size_t number = name.rfind(".0.") + 1;
     NamedTensor all;
     for (int64_t i = 0; i < experts; ++i) {
         const NamedTensor one =
@@ -107,7 +107,10 @@ void write_variant_gguf(const json& variant, const fs::path& file,
         if (value.is_boolean()) builder.boolean(key, value);
         if (value.is_number_integer()) builder.u32(key, value);
         if (value.is_number_float()) builder.f32(key, value);
-        if (value.is_array()) builder.numbers<uint8_t>(key, 7, value);  // truth values
+        if (!value.is_array() || value.empty()) continue;
+        if (value.front().is_boolean()) builder.numbers<uint8_t>(key, 7, value);
+        if (value.front().is_number_integer()) builder.numbers<int32_t>(key, 5, value);
+        if (value.front().is_number_float()) builder.numbers<float>(key, 6, value);
     }
     std::string data;
     for (const auto& [name, tensor] : made.tensors) {

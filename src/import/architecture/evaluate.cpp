@@ -115,10 +115,18 @@ private:
             Scalar first = (*this)(term.arguments[0]);
             return first.is_null() ? (*this)(term.arguments[1]) : first;
         }
-        if (f == "stored") return {scope_(text_of((*this)(term.arguments[0]), where_)).has_value()};
+        if (f == "stored")
+            return {scope_(with_layer(text_of((*this)(term.arguments[0]), where_))).has_value()};
         if (f == "not") return {!truth_of((*this)(term.arguments[0]), where_)};
         if (term.arguments.size() == 1) return unary(term);
         return binary(f, (*this)(term.arguments[0]), (*this)(term.arguments[1]));
+    }
+
+    /// {} stands for the number of the layer.
+    std::string with_layer(std::string name) const {
+        if (const size_t at = name.find("{}"); at != std::string::npos)
+            name.replace(at, 2, std::to_string(integer_of(named("layer"), where_)));
+        return name;
     }
 
     Scalar unary(const Term& term) const {

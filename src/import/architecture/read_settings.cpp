@@ -259,6 +259,10 @@ private:
             } else if (setting.type == SettingType::kPattern) {
                 all = periodic(integer_of(value, setting.where), field);
                 return;
+            } else if (file_.is_gguf()) {
+                // llama.cpp's loader takes one number for all layers.
+                all.assign(static_cast<size_t>(config_.layers), value);
+                return;
             } else {
                 file_.refuse(field, fmt::format("expected one for each of {} layers", config_.layers));
             }

@@ -111,7 +111,12 @@ RopeConfig read_gguf_rope(GgufReader& reader, const RopeText& text, double base,
 
 /// The elements of a head that are rotated.
 void read_rotated(GgufReader& reader, const RopeText& text, int64_t layers, ModelRope& rope) {
-    const std::string key = reader.key("rope.dimension_count");
+    // Layers with a window may have a number of their own, as they have a base.
+    constexpr const char* kOfWindows = "rope.dimension_count_swa";
+    const bool is_of_windows =
+        std::ranges::find(text.gguf.names, "rope.freq_base_swa") != text.gguf.names.end();
+    const std::string key =
+        reader.key(is_of_windows && reader.has(kOfWindows) ? kOfWindows : "rope.dimension_count");
     const std::vector<int64_t> all = reader.settings.integers(key);
     if (all.empty()) return;
     const bool are_alike = std::ranges::all_of(all, [&](int64_t each) { return each == all.front(); });

@@ -71,6 +71,8 @@ void read_yarn(HfSettings& scaling, const BesideRope& beside, RopeConfig& rope) 
     if (!(rope.base > 1))
         throw Error(scaling.path(), "rope_theta",
                     fmt::format("is {}, expected more than 1 for yarn", rope.base));
+    if (rope.rotated % 2 != 0)
+        scaling.refuse(kPartOfHead, fmt::format("yarn of {} elements, an odd number", rope.rotated));
     rope.scaling = RopeConfig::Scaling::kYarn;
     rope.original_context = read_original_context(scaling, beside, rope);
     rope.factor = scaling.real("factor", kFactor, ratio_of_contexts(beside, rope));

@@ -29,8 +29,19 @@ MergeTable read_merges(const GgufVocabulary& source) {
     return make_merges(merges, source.tokens(), "", UnknownMerge::kIgnore, source.path());
 }
 
+std::string_view pre_tokenizer_name(const GgufVocabulary& source) {
+    return source.metadata().get_string("tokenizer.ggml.pre").value_or("default");
+}
+
+/// BPE over characters with marks in the place of spaces, and bytes for what the vocabulary lacks:
+/// SentencePiece's form, with the merges of the others.
+bool has_marked_spaces(const GgufVocabulary& source, std::string_view model) {
+    const std::string_view name = pre_tokenizer_name(source);
+    return model == "gemma4" || (model == "gpt2" && (name == "gemma4" || name == "sarvam-moe"));
+}
+
 TokenizerParts read_byte_level(const GgufVocabulary& source) {
-    const std::string_view name = source.metadata().get_string("tokenizer.ggml.pre").value_or("default");
+    const std::string_view name = pre_tokenizer_name(source);
     const auto style = byte_pre_tokenizer(name);
     if (!style)
         source.fail("tokenizer.ggml.pre", fmt::format("is \"{}\", which is not supported", name),
@@ -55,15 +66,17 @@ ScoreRanks rank_tokens(const GgufVocabulary& source) {
     return rank_scores(source.scores(), may_be_made);
 }
 
-TokenizerParts read_scored(const GgufVocabulary& source) {
-    TokenizerParts parts = source.common_parts({.adds_bos = true});
-    const bool space = source.is_set("tokenizer.ggml.add_space_prefix", true);
+/// `ranks`: the order of merges, by scores or as a list.
+template <class Ranks>
+TokenizerParts read_marked(const GgufVocabulary& source, Ranks ranks, bool adds_bos, bool space_in_front) {
+    TokenizerParts parts = source.common_parts({.adds_bos = adds_bos});
+    const bool space = source.is_set("tokenizer.ggml.add_space_prefix", space_in_front);
     if (space) parts.normalizer.emplace_back(Prepend{std::string(kSpaceMark)});
     parts.normalizer.emplace_back(ReplaceText{" ", std::string(kSpaceMark)});
     BpeOptions options;
     options.unknown = source.id("tokenizer.ggml.unknown_token_id");
     options.byte_tokens = find_byte_tokens(source.tokens());
-    parts.model = Bpe(rank_tokens(source), std::move(options));
+    parts.model = Bpe(std::move(ranks), std::move(options));
     parts.decoder.token_steps = {ReplaceText{std::string(kSpaceMark), " "}, DecodeByteToken{}};
     if (space) parts.decoder.front = {StripFront{" ", 1}};
     return parts;
@@ -74,13 +87,15 @@ TokenizerParts read_scored(const GgufVocabulary& source) {
 TokenizerParts read_gguf_tokenizer(const import::GgufFile& file) {
     const GgufVocabulary source(file);
     const auto model = source.metadata().get_string("tokenizer.ggml.model");
+    if (model && has_marked_spaces(source, *model))
+        return read_marked(source, read_merges(source), false, false);
     if (model == "gpt2") return read_byte_level(source);
-    if (model == "llama") return read_scored(source);
+    if (model == "llama") return read_marked(source, rank_tokens(source), true, true);
     if (model == "t5") return read_gguf_unigram(source);
     if (model == "bert") return read_gguf_word_piece(source);
-    source.fail(
-        "tokenizer.ggml.model", fmt::format("is \"{}\", which is not supported", model.value_or("")),
-        "supported are gpt2 (byte-level BPE), llama (SentencePiece BPE), t5 (Unigram) and bert (WordPiece)");
+    source.fail("tokenizer.ggml.model", fmt::format("is \"{}\", which is not supported", model.value_or("")),
+                "supported are gpt2 (byte-level BPE), llama and gemma4 (SentencePiece BPE), t5 (Unigram) and "
+                "bert (WordPiece)");
 }
 
 }  // namespace tessera::llm

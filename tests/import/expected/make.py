@@ -13,6 +13,7 @@ import json
 import pathlib
 import re
 import sys
+from statistics import NormalDist
 
 import numpy as np
 import torch
@@ -47,6 +48,19 @@ VARIANTS = {
     "gemma3": ("gemma3_text", dict(GEMMA, num_hidden_layers=7, rope_parameters={
         "full_attention": {"rope_type": "linear", "factor": 4.0, "rope_theta": 1000.0},
         "sliding_attention": {"rope_type": "default", "rope_theta": 50.0}}), {}),
+    # Caches that layers share, wider heads whose pairs turn in part, inputs of each layer.
+    "gemma4": ("gemma4_text", dict(LLAMA, num_hidden_layers=4, layer_types=["sliding_attention", "full_attention"] * 2, sliding_window=5,
+        global_head_dim=8, hidden_size_per_layer_input=4, vocab_size_per_layer_input=23, num_kv_shared_layers=2,
+        use_double_wide_mlp=True, final_logit_softcapping=6.0, rope_parameters={
+            "full_attention": {"rope_type": "proportional", "partial_rotary_factor": 0.5, "rope_theta": 1000.0},
+            "sliding_attention": {"rope_type": "default", "rope_theta": 50.0}}), {}),
+    # Keys that are values, experts beside the feed-forward.
+    "gemma4_moe": ("gemma4_text", dict(LLAMA, num_hidden_layers=2, layer_types=["sliding_attention", "full_attention"], sliding_window=5,
+        global_head_dim=8, num_global_key_value_heads=1, attention_k_eq_v=True, hidden_size_per_layer_input=0, enable_moe_block=True,
+        num_experts=4, top_k_experts=2, moe_intermediate_size=9), {}),
+    "gemma3n": ("gemma3n_text", dict(LLAMA, intermediate_size=[13] * 4, num_hidden_layers=4,
+        layer_types=["sliding_attention", "full_attention"] * 2, sliding_window=5, hidden_size_per_layer_input=4,
+        vocab_size_per_layer_input=23, num_kv_shared_layers=2, laurel_rank=64, activation_sparsity_pattern=[0.9, 0.5, 0.3, 0.2]), {}),
     "olmo2": ("olmo2", {k: v for k, v in dict(LLAMA, hidden_size=24, num_attention_heads=4).items() if k != "head_dim"}, {}),
     "phi3_window": ("phi3", dict(PHI3, sliding_window=7), {}),
     "phi3_long": ("phi3", dict(PHI3, rope_parameters=dict(LONG, original_max_position_embeddings=8),
@@ -101,7 +115,7 @@ def values(name, shape, center):
         x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
         x ^= x >> np.uint64(31)
     y = (x >> np.uint64(40)).astype(np.float32) / np.float32(2**24) - np.float32(0.5)
-    is_scale = len(shape) == 1 and name.endswith("weight")
+    is_scale = len(shape) == 1 and name.endswith(("weight", "layer_scalar"))
     return ((np.float32(center) + np.float32(0.5) * y) if is_scale else y).reshape(shape)
 
 
@@ -117,7 +131,7 @@ def stored_experts(kind, state):
             parts[name] = [own]
             shapes.update({each: [tensor.shape[0] // 3, *tensor.shape[1:]] for each in own})
             continue
-        if not name.endswith(("gate_up_proj", "down_proj")) or ".experts." not in name:
+        if not name.endswith(("gate_up_proj", "down_proj")) or ".experts." not in name or kind == "gemma4_text":
             stored = name.replace(".mlp.gate.", f".{base}.gate.")
             shapes[stored], parts[name] = list(tensor.shape), [[stored]]
             continue
@@ -135,7 +149,7 @@ def gguf_form(kind, config, names):
     """As convert_hf_to_gguf.py of llama.cpp writes it; None where llama.cpp has no such model."""
     import gguf
 
-    arch = {"gemma3_text": "gemma3", "mistral": "llama", "mixtral": "llama", "qwen3_moe": "qwen3moe"}.get(kind, kind)
+    arch = {"gemma3_text": "gemma3", "gemma3n_text": "gemma3n", "gemma4_text": "gemma4", "mistral": "llama", "mixtral": "llama", "qwen3_moe": "qwen3moe"}.get(kind, kind)
     number = {v: k for k, v in gguf.MODEL_ARCH_NAMES.items()}.get(arch)
     if kind == "qwen3_moe" and not config.get("norm_topk_prob"):
         return None
@@ -156,7 +170,7 @@ def gguf_form(kind, config, names):
         "block_count": layers,
         "context_length": get("max_position_embeddings", "n_positions"),
         "embedding_length": hidden,
-        "feed_forward_length": config.get("intermediate_size") or 4 * hidden,
+        "feed_forward_length": np.max(config.get("intermediate_size") or 4 * hidden).item(),
         "attention.head_count": heads,
         "attention.head_count_kv": config.get("num_key_value_heads") or heads,
     }
@@ -201,22 +215,55 @@ def gguf_form(kind, config, names):
         meta["rope.scaling.original_context_length"] = original
         meta["rope.scaling.attn_factor"] = float(np.sqrt(1 + np.log(scale) / np.log(original)))
         extra = {f"rope_factors_{k}.weight": full[k + "_factor"] for k in ("short", "long")}
+    is_shared = arch in ("gemma3n", "gemma4")
+    if is_shared:
+        meta["attention.sliding_window_pattern"] = [each == "sliding_attention" for each in config["layer_types"]]
+        meta["attention.shared_kv_layers"] = config["num_kv_shared_layers"]
+        meta["embedding_length_per_layer_input"] = config["hidden_size_per_layer_input"]
+    if arch == "gemma3n":
+        meta["altup.num_inputs"], meta["altup.active_idx"] = config["altup_num_inputs"], config["altup_active_idx"]
+        meta["activation_sparsity_scale"] = [NormalDist().inv_cdf(each) for each in config["activation_sparsity_pattern"]]
+    if arch == "gemma4":
+        own = next(iter(config["per_layer_config"].values()))
+        wide = own["head_dim"]
+        meta["attention.key_length_swa"] = meta["attention.value_length_swa"] = meta["rope.dimension_count_swa"] = width
+        meta["attention.key_length"] = meta["attention.value_length"] = meta["rope.dimension_count"] = wide
+        turning = int(wide * full["partial_rotary_factor"]) // 2
+        extra = {"rope_freqs.weight": [1.0] * turning + [1e30] * (wide // 2 - turning)}
+        if config["use_double_wide_mlp"]:
+            later = layers - config["num_kv_shared_layers"]
+            meta["feed_forward_length"] = [config["intermediate_size"] * (2 if i >= later else 1) for i in range(layers)]
+        if config["attention_k_eq_v"]:
+            meta["attention.head_count_kv"] = [config["num_key_value_heads"] if each == "sliding_attention" else
+                                               own["num_key_value_heads"] for each in config["layer_types"]]
+        if config["enable_moe_block"]:
+            meta["expert_count"], meta["expert_used_count"] = config["num_experts"], config["top_k_experts"]
+            meta["expert_feed_forward_length"] = config["moe_intermediate_size"]
     mapping = gguf.get_tensor_name_map(number, layers)
     tensors = {}
     for name in names:
         if name == "lm_head.weight" and config.get("tie_word_embeddings"):
             continue
-        if ".experts." in name:  # put together: only the first one is named here
+        if ".mlp.experts." in name or ".block_sparse_moe.experts." in name:  # put together: only the first one is named here
             head, number, tail = re.match(r"(.*\.experts\.)(\d+)\.(.*)\.weight", name).groups()
             if number == "0":
                 tensors[mapping.get_name(head + tail) + ".weight"] = [name, f"stack of {meta['expert_count']}"]
             continue
-        to = mapping.get_name(name, try_suffixes=(".weight", ".bias"))
+        if ".altup_" in name:  # put together
+            head, number = re.match(r"(.*)\.(\d+)\.weight", name).groups()
+            if number == "0":
+                tensors[mapping.get_name(head) + ".weight"] = [name, f"stack of {config['altup_num_inputs'] - 1}"]
+            continue
+        is_bare = is_shared and not name.endswith(".weight")
+        to = mapping.get_name(name + ".weight" if is_bare else name, try_suffixes=(".weight", ".bias"))
+        for scale, tensor in (("router.scale", "ffn_gate_inp.scale"), ("router.per_expert_scale", "ffn_down_exps.scale")):
+            if name.endswith(scale):
+                to = f"blk.{name.split('.')[2]}.{tensor}"
         assert to, name
         how = ""
         if kind == "gpt2" and name.endswith((".c_attn.weight", ".c_proj.weight", ".c_fc.weight")):
             how = "transposed"
-        if kind.startswith("gemma") and name.endswith("norm.weight"):
+        if kind.startswith("gemma") and not is_shared and name.endswith("norm.weight"):
             how = "plus one"
         if kind in ("llama", "smollm3", "mistral", "mixtral") and ".q_proj." in name:
             how = f"pairs of {heads}"
@@ -233,7 +280,7 @@ def expected(name):
     config._experts_implementation = "eager"
     model = transformers.AutoModelForCausalLM.from_config(config).double().eval()
     state = {k: v for k, v in model.state_dict().items() if not (k == "lm_head.weight" and config.tie_word_embeddings)}
-    center = 0 if kind.startswith("gemma") else 1
+    center = 0 if kind in ("gemma2", "gemma3_text") else 1
     shapes, parts = stored_experts(kind, state)
     for k, v in state.items():
         groups = [np.concatenate([values(n, shapes[n], center) for n in group]) for group in parts[k]]

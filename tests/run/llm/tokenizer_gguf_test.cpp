@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "run/llm/byte_level_patterns.h"
 #include "run/llm/fixtures.h"
 #include "run/llm/load_tokenizer.h"
 #include "run/llm/sentence_piece_model.h"
@@ -102,6 +103,76 @@ TEST(GgufTokenizer, ByteLevelAgreesWithTheJsonForm) {
     EXPECT_EQ(tokenizer.eos(), (std::vector<TokenId>{7, 421}));
     const Fixture smollm = read_fixture("smollm");
     expect_cases(load(byte_level(smollm, "smollm")), smollm.cases);
+}
+
+/// Expected: the expressions of the families' tokenizer.json in the package `tokenizers`
+/// (bench/tokenizers/compare.py).
+TEST(GgufTokenizer, NamedDivisionsAreThoseOfTheFamilies) {
+    const std::string text = "HelloWorld's 1234567 don't\n\n  \u6f22\u5b57\u304b\u306a\u3001e\u0301a -=x!";
+    const std::map<std::string, std::string> expected = {
+        {"gpt-4o",
+         "Hello|World's| |123|456|7| don't|\n\n| | \u6f22\u5b57\u304b\u306a|\u3001e\u0301a| -=|x|!"},
+        {"tekken",
+         "Hello|World|'s| |1|2|3|4|5|6|7| don|'t|\n\n| | \u6f22\u5b57\u304b\u306a|\u3001e\u0301a| -=|x|!"},
+        {"deepseek-v3",
+         "HelloWorld|'s| |123|456|7| don|'t|\n\n|  |\u6f22\u5b57\u304b\u306a|\u3001|e\u0301a| -=|x|!"},
+        {"deepseek-coder",
+         "HelloWorld|'|s| |1|2|3|4|5|6|7| don|'|t|\n|\n| | |\u6f22\u5b57\u304b\u306a|\u3001|e|\u0301|a| "
+         "-|=|x|!"},
+        {"glm4",
+         "HelloWorld|'s| |123|456|7| don|'t|\n\n| | \u6f22\u5b57\u304b\u306a|\u3001e|\u0301a| -=|x|!"},
+        {"qwen35",
+         "HelloWorld|'s| |1|2|3|4|5|6|7| don|'t|\n\n| | \u6f22\u5b57\u304b\u306a|\u3001e\u0301a| -=|x|!"},
+        {"kimi-k2",
+         "Hello|World's| |123|456|7| don't|\n\n| | |\u6f22\u5b57|\u304b\u306a|\u3001e\u0301a| -=|x|!"},
+        {"tiny_aya",
+         "Hello|World's| |1|234|567| don't|\n\n| | \u6f22\u5b57\u304b\u306a|\u3001e\u0301a| -=|x|!"},
+        {"bloom", "HelloWorld's| 1234567| don't|\n\n | \u6f22\u5b57\u304b\u306a|\u3001|e\u0301a| -=x|!"},
+        {"bailingmoe",
+         "HelloWorld|'s| |1|2|3|4|5|6|7| don|'t|\n\n| | \u6f22\u5b57\u304b\u306a|\u3001e|\u0301a| -=|x|!"},
+        {"seed-coder",
+         "HelloWorld|'s| |1|2|3|4|5|6|7| don|'t|\n\n| | \u6f22\u5b57\u304b\u306a|\u3001e|\u0301a| -=|x|!"},
+    };
+    for (const auto& [name, pieces] : expected) {
+        std::vector<PreTokenizerStep> steps = byte_level_steps(byte_pre_tokenizer(name)->patterns, false);
+        steps.pop_back();  // the byte alphabet
+        const Pieces found = pre_tokenize(steps, text, true);
+        std::string joined;
+        for (size_t i = 0; i < found.ranges.size(); ++i)
+            joined += (i > 0 ? "|" : "") + std::string(found.piece(i));
+        EXPECT_EQ(joined, pieces) << name;
+    }
+    for (const std::string_view name : byte_pre_tokenizer_names())
+        EXPECT_NO_THROW((void)byte_level_steps(byte_pre_tokenizer(name)->patterns, false)) << name;
+}
+
+/// SentencePiece's form with a list of merges: spaces are marks, and bytes stand for what the vocabulary
+/// lacks.
+TEST(GgufTokenizer, MarkedSpacesWithMerges) {
+    std::vector<std::string> tokens = {"<unk>", "<bos>", "\u2581", "a", "b", "\u2581a", "ab", "\n"};
+    std::vector<int32_t> types = {3, 3, 1, 1, 1, 1, 1, 1};
+    for (int byte = 0; byte < 256; ++byte) {
+        tokens.push_back(fmt::format("<0x{:02X}>", byte));
+        types.push_back(6);
+    }
+    const auto file = [&](const char* model, const char* pre) {
+        GgufBuilder builder;
+        builder.string("tokenizer.ggml.model", model)
+            .strings("tokenizer.ggml.tokens", tokens)
+            .numbers("tokenizer.ggml.token_type", kInteger, types)
+            .strings("tokenizer.ggml.merges", {"\u2581 a", "a b"})
+            .u32("tokenizer.ggml.unknown_token_id", 0);
+        if (*pre) builder.string("tokenizer.ggml.pre", pre);
+        return builder;
+    };
+    for (const auto& [model, pre] : {std::pair{"gemma4", ""}, {"gpt2", "gemma4"}, {"gpt2", "sarvam-moe"}}) {
+        const Tokenizer tokenizer = load(file(model, pre));
+        const std::vector<TokenId> ids = {3, 5, 4, 7, 6, 8 + 0xc3, 8 + 0xa9};
+        EXPECT_EQ(tokenizer.encode("a ab\nab\u00e9"),
+                  (std::vector<TokenId>{3, 5, 4, 7, 6, 8 + 0xc3, 8 + 0xa9}))
+            << model << " " << pre;
+        EXPECT_EQ(tokenizer.decode(ids), "a ab\nab\u00e9");
+    }
 }
 
 TEST(GgufTokenizer, ControlTokensWithTheTextOfAnEndAreEnds) {
