@@ -255,10 +255,8 @@ def gemma(generator):
     return Tokenizer.from_str(json.dumps(document))
 
 
-KINDS |= {f"bpe-{name}": lambda g, name=name: byte_level(g, name) for name in FAMILIES}
-KINDS["bpe-gemma"] = gemma
-MERGED = {f"gguf-{name}": lambda g, name=name: byte_level(g, name) for name in FAMILIES}
-MERGED["gguf-gemma4"] = gemma
+KINDS |= {f"bpe-{name}": lambda g, name=name: byte_level(g, name) for name in FAMILIES} | {"bpe-gemma": gemma}
+MERGED = {f"gguf-{name}": lambda g, name=name: byte_level(g, name) for name in FAMILIES} | {"gguf-gemma4": gemma}
 SENTENCE_PIECE = {
     "spm-unigram": dict(model_type="unigram", vocab_size=1500),
     "spm-unigram-bytes": dict(model_type="unigram", vocab_size=1500, byte_fallback=True, normalization_rule_name="nfkc_cf"),
