@@ -208,6 +208,8 @@ private:
                         fmt::join(extents, ", "), is_map ? "X" : fmt::format("{}(X)", name(monoid)),
                         ops::arithmetic_line(type.element)));
         larger.layout = {};
+        // Inputs of 16 bits are copied as they are, which for an activation is a policy of rounding.
+        if (!is_integer(type.element) && bits(type.element) < 32) larger.rounding = Rounding::kWeights;
         const std::string wanted = graph_[value].name + "_padded";
         graph_.values.push_back({.name = unused(value_names_, wanted),
                                  .kind = ValueKind::kIntermediate,

@@ -85,6 +85,15 @@ TEST(PadOperands, TheCopyHasTheMarginsThatAreRead) {
     EXPECT_NE(text.find("in X f32[b, o * 1 + k * 1] of [n, 8]"), std::string::npos) << text;
 }
 
+TEST(PadOperands, InputsOf16BitsAreCopiedAsTheyAre) {
+    std::string text = text_of({});
+    for (const std::string f32 : {"input X: f32", "in X f32"})
+        text.replace(text.find(f32) + f32.size() - 3, 3, "bf16");
+    const Graph padded = *with_padded_operands(parse_graph(text, "test"));
+    verify(padded, "test");
+    EXPECT_NE(print(padded).find("out P bf16["), std::string::npos) << print(padded);
+}
+
 /// The border of a maximum is -inf: the largest of what was negative stays.
 TEST(PadOperands, TheBorderIsTheIdentityOfTheFold) {
     const Graph padded =
