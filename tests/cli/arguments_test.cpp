@@ -89,8 +89,8 @@ TEST_F(Arguments, AnEmptyTextIsNoPathAndNoNumber) {
         EXPECT_EQ(result.exit_code, 2) << verb.back();
         EXPECT_THAT(result.errors, AnyOf(HasSubstr("MODEL: is empty"), HasSubstr("OUT.tsr: is empty"),
                                          HasSubstr("FILE: is empty"), HasSubstr("SPACE: is empty"),
-                                         HasSubstr("NAME: is empty"), HasSubstr("SIZE: is empty"),
-                                         HasSubstr("SHELL: is empty")))
+                                         HasSubstr("TABLE: is empty"), HasSubstr("NAME: is empty"),
+                                         HasSubstr("SIZE: is empty"), HasSubstr("SHELL: is empty")))
             << verb.back();
     }
     expect_refused({"bench", "toy.tsr", ""}, "MODEL");
