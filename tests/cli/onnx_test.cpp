@@ -61,7 +61,7 @@ TEST_F(OnnxFiles, ArePlannedOnChips) {
     EXPECT_THAT(planned.output, HasSubstr("0.0 MB read"));
     const ProcessResult open = plan({});
     EXPECT_EQ(open.exit_code, 1);
-    EXPECT_THAT(open.errors, HasSubstr("symbolic extent n, for which --dim n=NUMBER"));
+    EXPECT_THAT(open.errors, HasSubstr("symbolic extents n, k, for each of which --dim n=NUMBER"));
     EXPECT_THAT(plan({"--set", "n=8"}).errors, HasSubstr("`--set`: is for graphs (.ir): ONNX has --dim"));
     EXPECT_THAT(plan({"--dim", "n=8", "--dim", "k=48", "--batch", "2"}).errors,
                 HasSubstr("`--batch`: is for models: ONNX has"));
