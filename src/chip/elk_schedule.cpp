@@ -15,7 +15,7 @@ namespace {
 /// Prices of a cycle of the link that are tried. 1: the link's time counts as that of the cores. Less: the
 /// cores are what limits the chip. More: the link is.
 constexpr double kLinkPrices[] = {1, 0.5, 0.25, 2, 4};
-/// Of them, those that are tried with every order: the best for the order of the sequence.
+/// Every order is tried with these of them: the best for the order of the sequence.
 constexpr size_t kTriedPrices = 2;
 /// Orders of the few copies that are confirmed on all copies.
 constexpr size_t kConfirmed = 8;

@@ -100,7 +100,7 @@ public:
     }
 
 private:
-    /// What is placed, from some time to the end.
+    /// The placed part, from some time to the end.
     struct Placed {
         double time;    ///< to the end
         size_t placed;  ///< preloads of the order from here on
@@ -141,7 +141,7 @@ private:
         return best;
     }
 
-    /// Whether the preload of operator i fits beside those that come before it for later executes. Those that
+    /// True if the preload of operator i fits beside those that come before it for later executes. Those that
     /// come after it begin when execute i does.
     bool fits_in_front(size_t i, size_t earlier) const {
         int64_t bytes = problem_.at(i).rows[allocation_.point(0).row].preload_bytes;
@@ -199,7 +199,7 @@ private:
     std::vector<OperatorFronts> fronts_;
     Placed now_;
 
-    // Of the execute that is being placed:
+    // For the execute that is being placed:
     MemoryAllocation allocation_;  ///< the execute, then the held ones
     std::vector<size_t> held_;
     std::vector<size_t> chosen_;  ///< rows of the best preload number

@@ -39,20 +39,15 @@ struct ChipPlanArguments {
     bool as_json = false;
 };
 
-/// A state that a step reads may be one that the step before has written.
-void delay_preloads(const ChipWorkload& workload, size_t steps, chip::Schedule& schedule) {
-    const chip::ScheduleProblem& problem = workload.tables.problem;
-    if (steps == 1 || workload.tables.stored_bytes == 0) return;
-    schedule = chip::after_step_before(problem, schedule, problem.size() / steps);
-}
-
+/// A state that a step reads may be one that the step before has written: then its preload waits.
 PlannedDesign planned(const ChipWorkload& workload, size_t steps, chip::Design design,
                       const chip::PlanResult& searched, const std::function<bool()>& must_stop) {
     const chip::ScheduleProblem& problem = workload.tables.problem;
     PlannedDesign result = planned_design(problem, design, searched, must_stop);
-    if (!result.schedule) return result;
-    delay_preloads(workload, steps, result.schedule->schedule);
-    result.total = chip::run_schedule(problem, result.schedule->schedule).total;
+    if (!result.schedule || steps == 1 || workload.tables.stored_bytes == 0) return result;
+    chip::Schedule& schedule = result.schedule->schedule;
+    schedule = chip::after_step_before(problem, schedule, problem.size() / steps);
+    result.total = chip::run_schedule(problem, schedule).total;
     return result;
 }
 

@@ -62,7 +62,7 @@ TEST(LinearTree, FindsADecision) {
     EXPECT_NEAR(fitted.tree.nodes[2].slopes[1], 2, 0.05);
 }
 
-// What a planted model gives within 2 %, on shapes that the fit has not seen, by noisy times.
+// A planted model is met within 2 %, on shapes that the fit has not seen, by noisy times.
 TEST(LinearTree, RecoversPlantedModels) {
     for (unsigned seed = 0; seed < 5; ++seed) {
         for (const auto& function : {line, two_lines, four_lines}) {

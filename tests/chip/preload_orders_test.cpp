@@ -97,7 +97,7 @@ TEST(PreloadOrders, AreTheSameInEveryLayer) {
     problem.repeats = {{0, 3, 2}};
     EXPECT_EQ(positions_of(problem), (std::vector<Order>{{0, 1, 2, 3, 4, 5}, {0, 2, 1, 3, 5, 4}}));
     EXPECT_EQ(positions_of(problem, {.most_orders = 1}), (std::vector<Order>{{0, 1, 2, 3, 4, 5}}));
-    // What is before the layers stays there, and fewer copies have the same orders.
+    // Operators before the layers stay there, and fewer copies have the same orders.
     problem.sequence = {0, 0, 1, 2, 0, 1, 2};
     problem.repeats = {{1, 3, 2}};
     EXPECT_EQ(positions_of(problem)[1], (Order{0, 1, 3, 2, 4, 6, 5}));
@@ -112,7 +112,7 @@ TEST(PreloadOrders, AreAllOfSix) {
     const std::vector<Order> found = positions_of(problem);
     EXPECT_EQ(found.size(), 720u);
     EXPECT_EQ(std::set<Order>(found.begin(), found.end()).size(), 720u);
-    // Of more, the largest.
+    // The largest of more than that.
     const PreloadOrders largest = preload_orders(of_sizes({50, 51, 52, 53, 1, 54, 55, 56, 1, 1, 1}, 1000));
     EXPECT_EQ(largest.heavy, (Order{1, 2, 3, 5, 6, 7}));
 }

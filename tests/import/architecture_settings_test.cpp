@@ -242,7 +242,7 @@ TEST(ActivationSettings, UnknownOnesAreRefusedByName) {
               Scalar{"relu"});
 }
 
-/// What is refused of a folder with these settings beside the defaults.
+/// The refusals of a folder with these settings beside the defaults.
 std::vector<std::string> refusals_of(const char* model_type, const json& settings) {
     json config = {{"model_type", model_type}};
     config.update(settings);

@@ -14,7 +14,7 @@ TEST(Views, ARenamedTensorIsOne) {
     EXPECT_TRUE(is_view(definition("op cut(i: 4)\nin X f32[i + 1] of [6]\nout Y f32[i] of [4] = X\n")));
 }
 
-/// What no iteration writes is 0: it is no element of the operand.
+/// An element that no iteration writes is 0: no element of the operand.
 TEST(Views, AResultWithElementsThatNothingWritesIsNone) {
     EXPECT_FALSE(is_view(definition("op pad(i: 4)\nin X f32[i] of [4]\nout Y f32[i] of [5] = X\n")));
     EXPECT_FALSE(is_view(definition("op pad(i: 4)\nin X f32[i] of [6]\nout Y f32[i] of [6] = X\n")));

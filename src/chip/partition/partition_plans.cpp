@@ -299,7 +299,7 @@ std::vector<ExecutePlan> PartitionPlans::front(PlanCounts& counts, const Accept&
                 bytes += tile_count(footprints_.bytes(t, plan.sizes), footprints_.sharers(t, plan.sizes));
         return bytes;
     };
-    // Whether a rotation can be executed takes longest to say, so only plans that belong to the front are
+    // It takes longest to say whether a rotation can be executed, so only plans that belong to the front are
     // asked. Those without one can, and leave out most others at once.
     std::map<int64_t, double> sure;  // falling times by growing spaces
     const auto is_beaten = [&](const ExecutePlan& plan) {

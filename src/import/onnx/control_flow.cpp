@@ -60,7 +60,7 @@ Results branch(const Call& call, const RunBody& run) {
     return results;
 }
 
-/// What each turn has made, behind each other along a new axis. `stated` is the body's result, by which the
+/// The results of all turns, behind each other along a new axis. `stated` is the body's result, by which the
 /// shape is known where there is no turn.
 Operand stacked(const Call& call, Results turns, size_t axis, const ValueInfo& stated) {
     if (turns.empty()) {

@@ -13,7 +13,7 @@ using RunBody =
 
 /// True of If, Loop and Scan.
 bool is_control_flow(const NodeText& node);
-/// What the node makes: an If is the branch that its condition chooses, a Loop or Scan its body, once for
+/// The results of the node: an If is the branch that its condition chooses, a Loop or Scan its body, once for
 /// each turn. @throws Error where the condition of a Loop, or how often a body runs, follows from data
 std::vector<Operand> control_flow(const Call& call, const RunBody& run);
 

@@ -197,7 +197,7 @@ private:
             if (larger.shape[axis].is_constant()) larger.shape[axis].factor += before + margins.after[axis];
             extents.push_back(ops::text(larger.shape[axis]));
         }
-        // What no iteration of a map writes is 0, and otherwise the identity of its fold.
+        // An element that no iteration writes is 0 in a map, and the identity in a fold.
         const bool is_map = identity(monoid) == 0;
         if (!is_map) iterators.emplace_back("r*: 1");
         const std::string element(name(type.element));

@@ -4,9 +4,9 @@
 //     operators   0  1  2  3  4         candidates {0, 2}, {1}, {3, 4}, ...
 //     at 1, after {0, 2}: {2}           at 3: {}, whatever has been chosen for 0, 1 and 2
 //
-// What lies behind is forgotten, so layers that follow each other cost one after the other, where one problem
-// of all of them costs more than their sum. Order is asked of the whole path at its end: candidates are
-// convex, so kernels that wait for each other are rare.
+// The path behind a state is forgotten, so layers that follow each other cost one after the other, where one
+// problem of all of them costs more than their sum. Order is asked of the whole path at its end: candidates
+// are convex, so kernels that wait for each other are rare.
 #include "search/schedule/frontier_partition.h"
 
 #include <algorithm>
