@@ -99,6 +99,7 @@ CostModel::PricedLeaf::PricedLeaf(const CostModel& model, const Definition& defi
     m_ = plan::iterator_of(definition, leaf, *names.m);
     n_ = plan::iterator_of(definition, leaf, *names.n);
     k_ = names.k ? plan::iterator_of(definition, leaf, *names.k) : -1;
+    sums_all_ = !names.k || (kernel.sums_all && kernel.sums_all(definition, leaf));
     bits_of_b_ = bits_of_type(types_.at("B"));
     unit_ = unit_of(model.machine_, leaf, types_);
     times_.emplace(model.times_.of_calls(
@@ -116,8 +117,7 @@ LeafCost CostModel::PricedLeaf::product(const std::vector<int64_t>& extents) {
     double calls = 1;
     for (int x = 0; x < static_cast<int>(extents.size()); ++x) {
         const int64_t extent = extents[static_cast<size_t>(x)];
-        const bool is_k =
-            leaf_.kernel->product.k ? x == k_ : definition_.iterators[static_cast<size_t>(x)].is_reduction;
+        const bool is_k = sums_all_ ? definition_.iterators[static_cast<size_t>(x)].is_reduction : x == k_;
         if (x == m_) {
             m = extent;
         } else if (x == n_) {

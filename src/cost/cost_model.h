@@ -92,6 +92,7 @@ private:
     bool is_product_ = false;
     // For products only: iterators, types, and the times of calls.
     int m_ = -1, n_ = -1, k_ = -1;
+    bool sums_all_ = false;  ///< over all reductions in one call
     plan::KernelTypes types_;
     double bits_of_b_ = 0;
     std::optional<UnitRate> unit_;

@@ -12,6 +12,7 @@
 
 #include "cost/cost_model.h"
 #include "cost/published.h"
+#include "cost/touched_lines.h"
 #include "cost/weighted_sizes.h"
 #include "ir/facts/work.h"
 #include "lowering/tiled_kernel.h"
@@ -171,6 +172,8 @@ private:
         std::vector<int64_t> extents;
         std::vector<double> whole;    ///< bytes of the tensors, with what pads their lanes
         std::vector<double> padding;  ///< how many bytes of the tensors are stored for one that is used
+        /// Of the tensors; empty where an access has none, or there are several.
+        std::vector<std::optional<TouchedLines>> lines = {};
     };
     struct Operator {
         facts::WorkRates work;
@@ -188,6 +191,8 @@ private:
         CostModel::PricedLeaf priced;
         std::set<int> streamed;  ///< tensors that a product waits for
         int m, n;                ///< of a product: the iterators of its rows and columns; -1: none
+        int k;                   ///< the innermost sum of a product's call; -1: it is of no one iterator
+        std::vector<int> sums;   ///< over which one call of a product sums, k among them
         int64_t rows, columns;   ///< that it computes side by side
         std::vector<std::optional<LeafCost>> prices;  ///< by number of extents
     };

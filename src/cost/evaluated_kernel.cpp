@@ -1,6 +1,7 @@
 #include "cost/evaluated_kernel.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -126,7 +127,8 @@ Evaluation Evaluator::OfKernel::evaluate(std::span<const int> leaves, const std:
         }
         const double calls = executions(tiled, tiled.loops.size());
         const double near =
-            std::max(seconds_of(price), panel_seconds(tiled, numbered, innermost, is_tile)) * calls;
+            std::max(seconds_of(price), panel_seconds(tiled, numbered, innermost, is_tile)) * calls +
+            row_seconds(tiled, numbered, innermost, is_tile);
         sum.compute += near;
         sum.calls += calls;
         sum.stalls += here.stalls;
@@ -270,6 +272,42 @@ double Evaluator::OfKernel::panel_seconds(const TiledOperator& tiled, const Numb
             blocks += static_cast<double>(count);
         const int64_t lines = panels * pieces * ((bytes(columns) + line - 1) / line);
         seconds += blocks * static_cast<double>(lines) * of_line;
+    }
+    return seconds;
+}
+
+double Evaluator::OfKernel::row_seconds(const TiledOperator& tiled, const NumberedLeaf& leaf, Extents extents,
+                                        const std::vector<bool>& is_tile) const {
+    if (leaf.m < 0 || leaf.n < 0 || leaf.leaf.kernel->unit == machine::UnitKind::kMatrix) return 0;
+    const int64_t line = evaluator_.model_.machine().cache_line_bytes;
+    const auto m = static_cast<size_t>(leaf.m), n = static_cast<size_t>(leaf.n);
+    double calls = executions(tiled, tiled.loops.size());
+    std::vector<int64_t> of_call(extents.begin(), extents.end());
+    for (size_t x = 0; x < extents.size(); ++x)
+        if (x != m && !contains(leaf.sums, static_cast<int>(x))) {
+            if (x != n) calls *= static_cast<double>(extents[x]);
+            of_call[x] = 1;
+        }
+    // A block of rows takes the values of the innermost sum after one of the sums around it.
+    std::vector<int64_t> of_block = of_call, of_step = of_call;
+    of_block[m] = of_step[m] = std::min(leaf.rows, extents[m]);
+    double steps = 1;
+    for (const int x : leaf.sums)
+        if (x != leaf.k) steps *= static_cast<double>(std::exchange(of_step[static_cast<size_t>(x)], 1));
+    const double blocks = std::ceil(static_cast<double>(extents[m]) / static_cast<double>(of_block[m]));
+    const double panels = std::ceil(static_cast<double>(extents[n]) / static_cast<double>(leaf.columns));
+    double seconds = 0;
+    for (size_t t = 0; t < facts(tiled).tensors.size(); ++t) {
+        const std::optional<TouchedLines>& touched = facts(tiled).points[point_].lines[t];
+        const Tensor& tensor = facts(tiled).tensors[t];
+        if (!touched || leaf.streamed.contains(static_cast<int>(t)) || !contains(tensor.iterators, leaf.m) ||
+            is_in_tiles(tiled, tensor, is_tile) || touched->bytes(of_call, line) <= evaluator_.capacity_[0])
+            continue;
+        const double step = touched->bytes(of_step, line);
+        const double block =
+            2 * step <= evaluator_.capacity_[0] ? touched->bytes(of_block, line) : steps * step;
+        const double more = std::max(0.0, blocks * block - bytes(tiled, t, of_call));
+        seconds += calls * panels * more * rate(evaluator_.model_.near_level());
     }
     return seconds;
 }

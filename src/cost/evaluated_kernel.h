@@ -125,6 +125,11 @@ private:
     double panel_seconds(const lowering::TiledOperator& tiled, const NumberedLeaf& leaf, Extents extents,
                          const std::vector<bool>& is_tile) const;
 
+    /// Seconds in which the calls of a product read lines of A of which they use a part, because neither its
+    /// rows nor what is summed lie side by side: each time all of them do not stay in the first cache.
+    double row_seconds(const lowering::TiledOperator& tiled, const NumberedLeaf& leaf, Extents extents,
+                       const std::vector<bool>& is_tile) const;
+
     /// A product goes over groups of columns outside and over blocks of rows inside: what no column indexes
     /// is read again for every group of them, behind all rows and a panel of the others.
     template <typename Move>

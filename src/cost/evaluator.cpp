@@ -39,6 +39,27 @@ std::vector<int> axes_of(const Definition& definition, int tensor, const Layout&
     return axes;
 }
 
+/// See Evaluator::NumberedLeaf::sums.
+std::vector<int> sums_of_call(const Definition& definition, const plan::Leaf& leaf) {
+    const plan::Parameter* const k = leaf.kernel->product.k;
+    if (k && !(leaf.kernel->sums_all && leaf.kernel->sums_all(definition, leaf)))
+        return {plan::iterator_of(definition, leaf, *k)};
+    std::vector<int> sums;
+    for (int x = 0; x < static_cast<int>(definition.iterators.size()); ++x)
+        if (definition.iterators[static_cast<size_t>(x)].is_reduction) sums.push_back(x);
+    return sums;
+}
+
+/// See Evaluator::AtPoint::lines.
+std::optional<TouchedLines> lines_of(const Definition& definition, int tensor, const Layout& layout,
+                                     std::span<const int64_t> extents, std::span<const int64_t> shape,
+                                     const std::map<std::string, int64_t>& symbols) {
+    const TensorDecl& decl = definition.tensors[static_cast<size_t>(tensor)];
+    const auto all = accesses(definition, tensor);
+    if (decl.role != Role::kIn || all.size() != 1 || !layout.is_row_major()) return std::nullopt;
+    return TouchedLines::of(all.front(), dims_of(definition, symbols), extents, shape, bits(decl.type) / 8.0);
+}
+
 }  // namespace
 
 Evaluator::Evaluator(const lowering::LoweringInput& input, const lowering::BlockLinks& links,
@@ -92,7 +113,7 @@ Evaluator::Evaluator(const lowering::LoweringInput& input, const lowering::Block
             op.tensors.push_back(std::move(tensor));
         }
         for (const WeightedSizes& point : points_) {
-            AtPoint at{extents_at(definition, point.symbols), {}, {}};
+            AtPoint at{extents_at(definition, point.symbols), {}, {}, {}};
             for (size_t t = 0; t < definition.tensors.size(); ++t) {
                 const std::vector<int64_t> shape = evaluate(
                     input.graph[lowering::value_of(node, static_cast<int>(t))].type.shape, point.symbols);
@@ -101,10 +122,12 @@ Evaluator::Evaluator(const lowering::LoweringInput& input, const lowering::Block
                 const auto stored = static_cast<double>(stored_elements(op.layouts[t], shape));
                 at.padding.push_back(elements > 0 ? stored / elements : 1);
                 at.whole.push_back(stored * op.tensors[t].bytes_each);
+                at.lines.push_back(lines_of(definition, static_cast<int>(t), op.layouts[t], at.extents, shape,
+                                            point.symbols));
             }
             op.points.push_back(std::move(at));
         }
-        AtPoint bounds{links.operators[o].largest, {}, std::vector<double>(op.tensors.size(), 1)};
+        AtPoint bounds{links.operators[o].largest, {}, std::vector<double>(op.tensors.size(), 1), {}};
         for (const Tensor& tensor : op.tensors) bounds.whole.push_back(tensor.bytes(bounds.extents));
         op.points.push_back(std::move(bounds));
         for (const ValueId result : node.results) producers[storage.base(result)] = static_cast<int>(o);
@@ -149,7 +172,7 @@ int Evaluator::number_of(int op, const plan::Leaf& leaf) {
     for (const plan::Parameter& parameter : leaf.kernel->parameters)
         if (parameter.is_of_block) like.reset(parameter);
     const Definition& definition = *links_.operators[static_cast<size_t>(op)].node->definition();
-    const plan::Parameter *const m = leaf.kernel->product.m, *const n = leaf.kernel->product.n;
+    const auto& [m, n, k] = leaf.kernel->product;
     const bool is_product = n && leaf.is_given(*n);
     leaves_.push_back({op,
                        families_.emplace(plan::print(like), static_cast<int>(families_.size())).first->second,
@@ -158,6 +181,8 @@ int Evaluator::number_of(int op, const plan::Leaf& leaf) {
                        leaf.kernel->streamed ? leaf.kernel->streamed(definition, leaf) : std::set<int>{},
                        is_product && m ? plan::iterator_of(definition, leaf, *m) : -1,
                        is_product ? plan::iterator_of(definition, leaf, *n) : -1,
+                       is_product && k ? plan::iterator_of(definition, leaf, *k) : -1,
+                       is_product ? sums_of_call(definition, leaf) : std::vector<int>{},
                        std::max<int64_t>(1, leaf.number(kernels::parameter::kRows)),
                        std::max<int64_t>(1, leaf.number(kernels::parameter::kLanes) *
                                                 leaf.number(kernels::parameter::kGroups)),

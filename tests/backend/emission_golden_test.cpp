@@ -70,13 +70,7 @@ TEST_P(Emission, CompilesWithoutWarningsUnderEveryCompiler) {
     EXPECT_GE(compilers, 1);
 }
 
-std::vector<std::string> names() {
-    std::vector<std::string> result;
-    for (const plan::MicroKernel* kernel : kernels::micro_kernels()) result.emplace_back(kernel->name);
-    return result;
-}
-
-INSTANTIATE_TEST_SUITE_P(MicroKernels, Emission, ::testing::ValuesIn(names()),
+INSTANTIATE_TEST_SUITE_P(Examples, Emission, ::testing::ValuesIn(example_names()),
                          [](const auto& name) { return name.param; });
 
 }  // namespace

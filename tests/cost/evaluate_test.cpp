@@ -60,5 +60,30 @@ TEST(Evaluator, AProductInPartsLoadsAndStoresItsSums) {
     EXPECT_EQ(few.buffer_bytes, 4 * 24 * 1024);
 }
 
+/// Rows of an image lie side by side along its width, and each on a line of its own along its height.
+TEST(Evaluator, RowsOnLinesOfTheirOwnAreReadFromTheSecondCache) {
+    Evaluated kernel(R"(graph "convolution"
+input X: f32[64, 58, 58]
+input W: f32[64, 3, 3, 64]
+value Y: f32[56, 56, 64]
+
+block main
+  node y(X, W) -> Y
+    op convolution(o: 56, p: 56, n: 64, c*: 64, r*: 3, s*: 3)
+    in X f32[c, o + r, p + s] of [64, 58, 58]
+    in W f32[c, r, s, n]
+    out Y f32[o, p, n] = sum(X * W)
+
+output Y
+)");
+    const auto along = [&](const std::string& m) {
+        return kernel("y[contract groups=2 k=c lanes=16 m=" + m + " n=n rows=12]", {false}).compute;
+    };
+    // A line of each channel and row: 64 B for every number, in each step of the window and of two panels.
+    EXPECT_GE(along("o") - along("p"), 0.8 * 2 * 9 * 56 * 56 * 64 * 64 / 50e9);
+    EXPECT_LE(along("p"),
+              1.1 * kernel("o:1 { y[contract groups=2 k=c lanes=16 m=p n=n rows=12] }", {false}).compute);
+}
+
 }  // namespace
 }  // namespace tessera::cost

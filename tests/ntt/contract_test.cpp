@@ -182,6 +182,35 @@ TEST(Contract, CuttingKChangesNoBit) {
     for (int64_t i = 0; i < m * n; ++i) EXPECT_TRUE(same(whole[i], cut[i])) << i;
 }
 
+// A convolution of an image with 3 channels by windows of 2 x 3.
+TEST(Contract, SumsAroundThatOverKChangeNoBit) {
+    static constexpr ContractTile kFirst{.lanes = 8, .rows = 4, .groups = 2};
+    static constexpr ContractTile kNext{.lanes = 8, .rows = 4, .groups = 2, .accumulate = true};
+    const int64_t channels = 3, height = 2, width = 3, m = 9, n = 21, row = m + width - 1;
+    Random random(1);
+    const auto image = random.numbers(channels * height * row),
+               w = random.numbers(height * width * channels * n);
+    const auto at = [&](int64_t r, int64_t s) {
+        return std::pair{rows(image.data() + r * row + s, Int<1>{}, height * row),
+                         lanes(w.data() + (r * width + s) * channels * n, Int<8>{}, n)};
+    };
+    Guarded<float> whole(m * n), cut(m * n);
+    contract<kFirst>(m, n, channels, at(0, 0).first, at(0, 0).second, result(whole.data(), n, Int<8>{}),
+                     outer_sum(height, row, width * channels * n),
+                     outer_sum(Int<3>{}, Int<1>{}, channels * n));
+    for (int64_t r = 0; r < height; ++r) {
+        for (int64_t s = 0; s < width; ++s) {
+            const auto [a, b] = at(r, s);
+            if (r + s == 0)
+                contract<kFirst>(m, n, channels, a, b, result(cut.data(), n, Int<8>{}));
+            else
+                contract<kNext>(m, n, channels, a, b, result(cut.data(), n, Int<8>{}));
+        }
+    }
+    ASSERT_TRUE(whole.guards_are_intact());
+    for (int64_t i = 0; i < m * n; ++i) EXPECT_TRUE(same(whole[i], cut[i])) << i;
+}
+
 // More of A than there is room for when it is widened: parts of several tiles, and of less than one, and
 // parts of K.
 TEST(Contract, NarrowRowsInParts) {

@@ -127,9 +127,9 @@ template <int Unroll, int Parts = 1, class F>
 /// One block: MR rows, NR groups of those of n columns, the k of [begin, end), each sum in their order.
 /// `begin` is a multiple of kLargestBlock; unless it is 0, sums go on from C.
 template <ContractTile Tile, int MR, int NR, class Group, Extent Count, Extent Begin, Extent End, class A,
-          class B, class C>
+          class B, class C, class... Sums>
 [[gnu::always_inline]] inline void contract_block(int64_t m, Group group, Count count, int64_t n, Begin begin,
-                                                  End end, A a, B b, C c) {
+                                                  End end, A a, B b, C c, Sums... sums_around) {
     using V = Vector<float, Tile.lanes>;
     V sums[Tile.partial_sums][MR][NR];
     if constexpr (std::same_as<Begin, Int<0>>) {
@@ -144,46 +144,51 @@ template <ContractTile Tile, int MR, int NR, class Group, Extent Count, Extent B
 
     constexpr int kDepth = kIsPaired<Tile, B> ? 2 : 1;  // of one step
     using Fetch = FetchLanes<Tile.prefetch, NR, Tile.lanes, B, Group>;
-    const Fetch fetch(b, group, n, begin, end);
-    const auto step = [&](int64_t at, auto depth, int turn) __attribute__((always_inline)) {
-        V(&sum)[MR][NR] = sums[turn % Tile.partial_sums];
-        std::conditional_t<kDepth == 2, PairsOf<V>, V> b_group[NR];
-#pragma GCC unroll 64
-        for (int j = 0; j < NR; ++j) {
-            fetch(j, at);
-            b_group[j] = load_step<Tile, depth.value>(b, group + j, at, count);
-        }
-        if constexpr (kDepth == 2) {
-            add_pairs<Tile.dot, depth.value>(sum, a, m, 2 * at, b_group);
-        } else {
-            add_products(sum, a, m, at, b_group);
-        }
-    };
-    const int64_t steps = end / kDepth;
     constexpr int kLeast = Tile.partial_sums < Fetch::kTurn ? Fetch::kTurn : Tile.partial_sums;
     constexpr int kUnroll = Tile.k_unroll < kLeast ? kLeast : Tile.k_unroll;
     static_assert(kUnroll % kLeast == 0 && kLeast % Tile.partial_sums == 0,
                   "a turn begins with the first of the partial sums");
-    for_steps<kUnroll, Tile.partial_sums>(
-        begin / kDepth,
-        steps, [&](int64_t at, int turn) __attribute__((always_inline)) { step(at, Int<kDepth>{}, turn); });
-    if constexpr (kDepth == 2) {
-        if (end % 2 != 0) step(steps, Int<1>{}, 0);
-    }
+    const auto add_steps = [&](const A& a_there, const B& b_there) __attribute__((always_inline)) {
+        const Fetch fetch(b_there, group, n, begin, end);
+        const auto step = [&](int64_t at, auto depth, int turn) __attribute__((always_inline)) {
+            V(&sum)[MR][NR] = sums[turn % Tile.partial_sums];
+            std::conditional_t<kDepth == 2, PairsOf<V>, V> b_group[NR];
+#pragma GCC unroll 64
+            for (int j = 0; j < NR; ++j) {
+                fetch(j, at);
+                b_group[j] = load_step<Tile, depth.value>(b_there, group + j, at, count);
+            }
+            if constexpr (kDepth == 2) {
+                add_pairs<Tile.dot, depth.value>(sum, a_there, m, 2 * at, b_group);
+            } else {
+                add_products(sum, a_there, m, at, b_group);
+            }
+        };
+        const int64_t steps = end / kDepth;
+        for_steps<kUnroll, Tile.partial_sums>(
+            begin / kDepth, steps, [&](int64_t at, int turn) __attribute__((always_inline)) {
+                step(at, Int<kDepth>{}, turn);
+            });
+        if constexpr (kDepth == 2) {
+            if (end % 2 != 0) step(steps, Int<1>{}, 0);
+        }
+    };
+    for_outer_sums(add_steps, a, b, sums_around...);
 
     add_partial_sums(sums);
     finish_sums(sums[0], c, m, group, count);
 }
 
 /// Rows [first, first + rows) of C, the k of [begin, end).
-template <ContractTile Tile, Extent M, Extent N, Extent Begin, Extent End, class A, class B, class C>
+template <ContractTile Tile, Extent M, Extent N, Extent Begin, Extent End, class A, class B, class C,
+          class... Sums>
 [[gnu::always_inline]] inline void contract_rows(int64_t first, M rows, N n_extent, Begin begin, End end, A a,
-                                                 B b, C c) {
+                                                 B b, C c, Sums... sums_around) {
     const auto rows_of = [&](auto groups, auto group, auto count) __attribute__((always_inline)) {
         for_blocks<Tile.rows>(
             rows, [&](auto block_rows, int64_t i) __attribute__((always_inline)) {
                 contract_block<Tile, block_rows.value, groups.value>(first + i, group, count, n_extent, begin,
-                                                                     end, a, b, c);
+                                                                     end, a, b, c, sums_around...);
             });
     };
     if constexpr (Tile.streams > 1) {
@@ -316,10 +321,14 @@ concept Contraction = ResultOperand<C, V> &&
 /// the nearest cache while the rows of A pass; with `streams` it has a group of each of as many parts of n. C
 /// beyond N is not touched, nor B beyond N unless `b_padded`. Rows of f16 and bf16 are widened once for all
 /// n, as many at a time as there is room for (kContractWide). With `panel_blocks`, for that many blocks of
-/// rows of f32, B is widened or decoded instead, a panel once for all of them.
-template <ContractTile Tile, Extent M, Extent N, Extent K, class A, class B, class C>
+/// rows of f32, B is widened or decoded instead, a panel once for all of them. `sums_around`, outermost
+/// first, stand around that over k, as those over the window of a convolution: Rows and Lanes of f32 move
+/// with them, and no sum leaves its register in between.
+template <ContractTile Tile, Extent M, Extent N, Extent K, class A, class B, class C, class... Sums>
 requires Contraction<Tile, A, B, C>
-inline void contract(M m_extent, N n_extent, K k_extent, A a, B b, C c) {
+inline void contract(M m_extent, N n_extent, K k_extent, A a, B b, C c, Sums... sums_around) {
+    constexpr bool kIsCut = Tile.panel_blocks > 0 || kWidensRows<Tile, A> || Tile.dot;
+    static_assert(sizeof...(Sums) == 0 || !kIsCut, "K is cut outside of the sums around it");
     static_assert(Tile.rows >= 1 && Tile.groups >= 1 && Tile.k_unroll >= 1 && Tile.partial_sums >= 1);
     static_assert(Tile.streams == 1 || (Tile.streams == Tile.groups && Tile.panel_blocks == 0));
     const auto m = StoredExtent<M>(m_extent);
@@ -334,7 +343,7 @@ inline void contract(M m_extent, N n_extent, K k_extent, A a, B b, C c) {
     } else if constexpr (Tile.dot && !detail::kIsPaired<Tile, B>) {
         detail::contract_rows<Tile>(0, m, n_extent, Int<0>{}, k, a, PairedLanes<B>{b}, c);
     } else {
-        detail::contract_rows<Tile>(0, m, n_extent, Int<0>{}, k, a, b, c);
+        detail::contract_rows<Tile>(0, m, n_extent, Int<0>{}, k, a, b, c, sums_around...);
     }
 }
 

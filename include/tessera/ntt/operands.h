@@ -107,6 +107,46 @@ struct Lanes {
     }
 };
 
+/// One more sum around that over k: at its i-th value the factors lie i strides further.
+template <Extent Count, Extent StrideA, Extent StrideB>
+struct OuterSum {
+    [[no_unique_address]] Count count;
+    [[no_unique_address]] StrideA stride_a;
+    [[no_unique_address]] StrideB stride_b;
+};
+template <Extent Count, Extent StrideA, Extent StrideB>
+constexpr OuterSum<StoredExtent<Count>, StoredExtent<StrideA>, StoredExtent<StrideB>> outer_sum(
+    Count count, StrideA stride_a, StrideB stride_b) {
+    return {count, stride_a, stride_b};
+}
+
+namespace detail {
+
+template <NumberPointer P, class StrideM, class StrideK>
+[[gnu::always_inline]] inline Rows<P, StrideM, StrideK> moved(Rows<P, StrideM, StrideK> a, int64_t by) {
+    a.data += by;
+    return a;
+}
+template <NumberPointer P, class StrideGroup, class StrideK>
+[[gnu::always_inline]] inline Lanes<P, StrideGroup, StrideK> moved(Lanes<P, StrideGroup, StrideK> b,
+                                                                   int64_t by) {
+    b.data += by;
+    return b;
+}
+
+/// Calls f(a, b) with the factors at every value of the sums, the last of them innermost.
+template <class F, class A, class B>
+[[gnu::always_inline]] inline void for_outer_sums(F f, const A& a, const B& b) {
+    f(a, b);
+}
+template <class F, class A, class B, class Sum, class... Sums>
+[[gnu::always_inline]] inline void for_outer_sums(F f, const A& a, const B& b, Sum sum, Sums... sums) {
+    for (int64_t i = 0; i < sum.count; ++i)
+        for_outer_sums(f, moved(a, i * sum.stride_a), moved(b, i * sum.stride_b), sums...);
+}
+
+}  // namespace detail
+
 /// B[n, k] of bf16 at data + n/L*stride_group + k/2*stride_pair + n%L*2 + k%2: the pairs of L consecutive n
 /// are contiguous. Packed `[N/L][K/2][L][2]` is (ceil(K/2)*2*L, 2*L); for an odd K the last pair ends with 0.
 template <class StrideGroup, class StridePair>

@@ -172,7 +172,7 @@ movement::Body lower_block_product(const lowering::LeafScope& scope, const Block
     std::vector<Read> reads = product.b_reads;
     for (const Read* each : {&product.a, &product.a_scale, &product.b}) reads.push_back(*each);
     if (product.a_low) reads.push_back(*product.a_low);
-    refuse_reads_outside(scope, reads, at);
+    refuse_reads_outside(scope, reads);
     if (iterators.m >= 0) at[static_cast<size_t>(iterators.m)] = row.begin + position(kRow, row.largest);
     at[static_cast<size_t>(iterators.n)] = n.begin +
                                            position(kGroup, groups_in(n, lanes)) * movement::Index(lanes) +

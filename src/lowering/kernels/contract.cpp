@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "ir/iterator_use.h"
 #include "lowering/kernels/call_text.h"
 #include "lowering/kernels/contraction_tile.h"
 #include "lowering/kernels/parameters.h"
@@ -34,6 +35,7 @@ struct ContractCall {
     movement::Factor b;  ///< outer: groups of n; inner: groups of k
     movement::Address c;
     movement::Index c_m, c_group;
+    std::vector<OuterSum> sums;  ///< outermost first
 
     static constexpr auto kFields = std::tuple{movement::field("lanes", &ContractCall::lanes),
                                                movement::field("rows", &ContractCall::rows),
@@ -55,7 +57,8 @@ struct ContractCall {
                                                movement::field("b", &ContractCall::b),
                                                movement::field("c", &ContractCall::c),
                                                movement::field("c_m", &ContractCall::c_m),
-                                               movement::field("c_group", &ContractCall::c_group)};
+                                               movement::field("c_group", &ContractCall::c_group),
+                                               movement::field("sums", &ContractCall::sums)};
 
     static const movement::CallKind& kind();
 };
@@ -78,7 +81,8 @@ movement::Body meaning(const ContractCall& c) {
                             .b = c.b,
                             .c = c.c,
                             .c_m = c.c_m,
-                            .c_group = c.c_group});
+                            .c_group = c.c_group,
+                            .sums = c.sums});
 }
 
 void spell(const ContractCall& c, CallText& out) {
@@ -91,8 +95,12 @@ void spell(const ContractCall& c, CallText& out) {
     out.line(fmt::format("    {}, {}, {},", out.shared_extent(c.m), out.text(c.n), out.text(c.k)));
     out.line(fmt::format("    ntt::rows({}, {}, {}),", out.address(c.a), out.text(c.a_m), out.fixed(c.a_k)));
     out.factor(c.b, c.lanes, c.k_lanes == 2 ? kFactorInLanePairs : kFactorInLanes);
-    out.line(fmt::format("    ntt::result({}, {}, {}));", out.address(c.c), out.text(c.c_m),
-                         out.fixed(c.c_group)));
+    std::string sums;
+    for (const OuterSum& sum : c.sums)
+        sums += fmt::format(", ntt::outer_sum({}, {}, {})", out.text(sum.count), out.text(sum.a),
+                            out.text(sum.b));
+    out.line(fmt::format("    ntt::result({}, {}, {}){});", out.address(c.c), out.text(c.c_m),
+                         out.fixed(c.c_group), sums));
 }
 
 }  // namespace
@@ -145,14 +153,62 @@ void expect_panels_possible(const lowering::LeafScope& scope, const ContractionT
                             "leave panel_blocks out");
 }
 
+/// NTT sums over all reductions in its registers: B is read as it is stored, and neither it nor A is widened
+/// for a part of k.
+bool sums_all(const Definition& definition, const plan::Leaf& leaf) {
+    if (leaf.number(parameter::kPanelBlocks) > 0 || leaf.number(parameter::kKLanes) > 1 ||
+        leaf.number(parameter::kDot) > 1 || definition.where)
+        return false;
+    const auto is_f32 = [&](const Read& factor) {
+        return definition.tensors[static_cast<size_t>(factor.tensor)].type == ElementType::kF32;
+    };
+    const int n = plan::iterator_of(definition, leaf, parameter::kColumns),
+              k = plan::iterator_of(definition, leaf, parameter::kReduction);
+    return std::ranges::any_of(contractions_of(definition), [&](const Contraction& product) {
+        const Read* b = product.b_operand();
+        return contains(product.n, n) && contains(product.k, k) && b && is_f32(product.a) && is_f32(*b);
+    });
+}
+
+/// Values of the sums as positions inside of the tile.
+void set_positions(const lowering::LeafScope& scope, const std::vector<int>& sums,
+                   std::vector<movement::Index>& at) {
+    for (size_t i = 0; i < sums.size(); ++i) {
+        const lowering::Range& range = scope.ranges[static_cast<size_t>(sums[i])];
+        at[static_cast<size_t>(sums[i])] = range.begin + position(kSums[i], range.largest);
+    }
+}
+
+/// The reductions over which the call sums, besides k: those along which both factors have strides.
+std::vector<int> sums_around(const lowering::LeafScope& scope, const ContractionTile& roles) {
+    const Definition& definition = *scope.node.definition();
+    if (!sums_all(definition, scope.leaf)) return {};
+    std::vector<int> sums;
+    for (int x = 0; x < static_cast<int>(definition.iterators.size()); ++x)
+        if (x != roles.k && definition.iterators[static_cast<size_t>(x)].is_reduction &&
+            !scope.ranges[static_cast<size_t>(x)].is_single())
+            sums.push_back(x);
+    if (sums.size() > kSums.size()) return {};
+    std::vector<movement::Index> at = surrounding(scope, roles, sums).loops.values();
+    set_positions(scope, sums, at);
+    for (const Read* factor : {&roles.product.a, roles.product.b_operand()}) {
+        const TileAddress address(scope, factor->tensor, factor->coordinates, at, false);
+        for (size_t i = 0; i < sums.size(); ++i)
+            if (!address.is_strided(kSums[i])) return {};
+    }
+    return sums;
+}
+
 movement::Body lower(const lowering::LeafScope& scope) {
     const ContractionTile roles = contraction_tile(scope);
     const int64_t lanes = scope.leaf.number(parameter::kLanes);
     const KLanes k_lanes = k_lanes_of(scope, roles);
     expect_panels_possible(scope, roles);
-    ProductTile tile = surrounding(scope, roles);
+    const std::vector<int> sums = sums_around(scope, roles);
+    ProductTile tile = surrounding(scope, roles, sums);
     std::vector<movement::Index> at = tile.loops.values();
-    refuse_reads_outside(scope, factors_read(roles), at);
+    set_positions(scope, sums, at);
+    refuse_reads_outside(scope, factors_read(roles));
     const auto range = [&](int x) -> const lowering::Range& { return scope.ranges[static_cast<size_t>(x)]; };
     const lowering::Range row = row_range(scope, roles.m);
     const FactorPositions positions{kGroup, groups_in(range(roles.n), lanes), kStep,
@@ -194,7 +250,14 @@ movement::Body lower(const lowering::LeafScope& scope) {
                       .b = factor_b(scope, roles, at, positions, lanes),
                       .c = c.start(),
                       .c_m = c.stride(kRow),
-                      .c_group = c.stride(kGroup)};
+                      .c_group = c.stride(kGroup),
+                      .sums = {}};
+    if (!sums.empty()) {
+        const Read& right = *roles.product.b_operand();
+        const TileAddress b(scope, right.tensor, right.coordinates, at, false);
+        for (size_t i = 0; i < sums.size(); ++i)
+            call.sums.push_back({extent(range(sums[i])), a.stride(kSums[i]), b.stride(kSums[i])});
+    }
     return finished(scope, std::move(tile), {movement::Call(std::move(call))});
 }
 
@@ -327,5 +390,6 @@ constinit const plan::MicroKernel kContract{
     .spell = spelled<contract::ContractCall, contract::spell>,
     .types = product_types,
     .factors = factors_in_pairs,
-    .streamed = streamed_factor};
+    .streamed = streamed_factor,
+    .sums_all = contract::sums_all};
 }  // namespace tessera::kernels

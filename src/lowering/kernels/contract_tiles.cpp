@@ -142,7 +142,7 @@ movement::Body lower(const lowering::LeafScope& scope) {
     }
     ProductTile tile = surrounding(scope, iterators);
     std::vector<movement::Index> at = tile.loops.values();
-    refuse_reads_outside(scope, {factors.a, factors.b}, at);
+    refuse_reads_outside(scope, {factors.a, factors.b});
     const auto range = [&](int x) -> const lowering::Range& { return scope.ranges[static_cast<size_t>(x)]; };
     const lowering::Range row = row_range(scope, iterators.m);
     const lowering::Range &n = range(iterators.n), &k = range(iterators.k);

@@ -102,7 +102,7 @@ movement::Body lower(const lowering::LeafScope& scope) {
     const int64_t lanes = scope.leaf.number(parameter::kLanes);
     ProductTile tile = surrounding(scope, roles);
     std::vector<movement::Index> at = tile.loops.values();
-    refuse_reads_outside(scope, factors_read(roles), at);
+    refuse_reads_outside(scope, factors_read(roles));
     const auto range = [&](int x) -> const lowering::Range& { return scope.ranges[static_cast<size_t>(x)]; };
     const lowering::Range row = row_range(scope, roles.m);
     const FactorPositions positions{kColumn, range(roles.n).largest, kGroup,

@@ -16,14 +16,19 @@ constexpr int64_t kFewestBlocks = 4;
 void for_each_reading(const CandidateScope& scope, const std::function<void(const ProductReading&)>& offer) {
     int index = 0;
     for (const Contraction& roles : contractions_of(scope.definition())) {
-        const int m = longest(roles.m, scope);
-        const int64_t rows = m < 0 ? 1 : scope.extent(m);
-        for (const int n : roles.n) {
-            for (const int k : roles.k) {
-                plan::Leaf leaf = scope.leaf();
-                leaf.set(parameter::kColumns, scope.name(n)).set(parameter::kReduction, scope.name(k));
-                if (m >= 0) leaf.set(parameter::kRowsOfA, scope.name(m));
-                offer({roles, n, k, rows, index++, std::move(leaf)});
+        const int longest_m = longest(roles.m, scope);
+        const int64_t rows = longest_m < 0 ? 1 : scope.extent(longest_m);
+        std::vector<int> rows_of_a{longest_m};
+        for (const int m : roles.m)
+            if (m != longest_m && rows > kFewRows && scope.extent(m) == rows) rows_of_a.push_back(m);
+        for (const int m : rows_of_a) {
+            for (const int n : roles.n) {
+                for (const int k : roles.k) {
+                    plan::Leaf leaf = scope.leaf();
+                    leaf.set(parameter::kColumns, scope.name(n)).set(parameter::kReduction, scope.name(k));
+                    if (m >= 0) leaf.set(parameter::kRowsOfA, scope.name(m));
+                    offer({roles, n, k, rows, index++, std::move(leaf)});
+                }
             }
         }
     }

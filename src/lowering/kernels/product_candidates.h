@@ -19,7 +19,8 @@ struct ProductReading {
     int index;        ///< among all readings
     plan::Leaf leaf;  ///< with its iterators
 };
-/// Every way to read the operator so: the rows are the longest iterator of those that may share reads of B.
+/// Every way to read the operator so: the rows are the longest iterator of those that may share reads of B,
+/// or each of the longest if there are several, such as the height and the width of an image.
 void for_each_reading(const CandidateScope& scope, const std::function<void(const ProductReading&)>& offer);
 
 /// The iterator with most rows; -1 if there are no iterators.

@@ -62,21 +62,32 @@ movement::Body product_meaning(const Product& p) {
     const movement::Variable k = meaning_variable("k", p.k);
     const movement::Index at_k = movement::Index::variable(k);
     const movement::Address c = moved(p.c, loops.row() * p.c_m + loops.group() * p.c_group);
-    const movement::ValuePtr a = load_value(moved(p.a, loops.row() * p.a_m + at_k * p.a_k));
+    std::vector<movement::Variable> around;
+    movement::Index a_offset = loops.row() * p.a_m + at_k * p.a_k, b_offset = movement::mod(at_k, p.k_lanes);
+    for (const OuterSum& sum : p.sums) {
+        around.push_back(meaning_variable(("sum" + std::to_string(around.size())).c_str(), sum.count));
+        const movement::Index at = movement::Index::variable(around.back());
+        a_offset = a_offset + at * sum.a;
+        b_offset = b_offset + at * sum.b;
+    }
+    const movement::ValuePtr a = load_value(moved(p.a, a_offset));
     movement::Factor b = p.b;
     if (auto* strided = std::get_if<movement::StridedFactor>(&b))
-        strided->start.offset = strided->start.offset + movement::mod(at_k, p.k_lanes);
+        strided->start.offset = strided->start.offset + b_offset;
     const movement::ValuePtr of_b =
         factor_value(b, loops.group(), movement::floor_div(at_k, p.k_lanes), p.k_lanes);
     movement::Body body = {{movement::Declare{kSum, Monoid::kSum, p.lanes}}};
     if (p.accumulate) body.push_back({movement::Accumulate{kSum, Monoid::kSum, load_value(c, 1), nullptr}});
-    body.push_back(
-        {movement::For{k,
-                       movement::Index(0),
-                       p.k,
-                       1,
-                       {{movement::Accumulate{kSum, Monoid::kSum,
-                                              movement::apply_value(Function::kMul, {a, of_b}), nullptr}}}}});
+    movement::Statement sum{
+        movement::For{k,
+                      movement::Index(0),
+                      p.k,
+                      1,
+                      {{movement::Accumulate{kSum, Monoid::kSum,
+                                             movement::apply_value(Function::kMul, {a, of_b}), nullptr}}}}};
+    for (size_t i = p.sums.size(); i-- > 0;)
+        sum = {movement::For{around[i], movement::Index(0), p.sums[i].count, 1, {std::move(sum)}}};
+    body.push_back(std::move(sum));
     body.push_back({movement::Store{c, 1, accumulator_value(kSum)}});
     return loops.around(std::move(body));
 }

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <vector>
+
+#include "lowering/movement/call_fields.h"
 #include "lowering/movement/program.h"
 
 /// The meaning of calls for sums of products, in plain statements.
@@ -20,6 +23,15 @@ movement::Address moved(const movement::Address& address, const movement::Index&
 movement::ValuePtr factor_value(const movement::Factor& factor, const movement::Index& outer,
                                 const movement::Index& inner, int64_t lane_stride = 1);
 
+/// A sum around that over k, with the strides of the factors.
+struct OuterSum {
+    movement::Index count, a, b;
+
+    static constexpr auto kFields =
+        std::tuple{movement::field("count", &OuterSum::count), movement::field("a", &OuterSum::a),
+                   movement::field("b", &OuterSum::b)};
+};
+
 /// C[m, n] (+)= sum_k A[m, k] B[n, k], with lanes along n.
 struct Product {
     int64_t lanes, k_lanes;
@@ -30,8 +42,11 @@ struct Product {
     movement::Factor b;  ///< outer: groups of n; inner: groups of `k_lanes` of k
     movement::Address c;
     movement::Index c_m, c_group;
+    std::vector<OuterSum> sums = {};  ///< outermost first; B is strided if there are any
 };
 ///     for m: for lanes n: { sum = 0 or C[m, n]; for k: sum += A[m, k] * B[n, k]; C[m, n] = sum }
+///
+/// with the loops of `sums` around that over k.
 movement::Body product_meaning(const Product& product);
 
 /// for m: for lanes n: body, with `m` and `n` as variables of the body.

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "ir/iterator_use.h"
 #include "lowering/kernels/parameters.h"
 #include "lowering/refusal.h"
 
@@ -99,10 +102,12 @@ movement::Address TileAddress::start() const {
     movement::Index offset = address_.offset;
     for (const char* position : {kRow, kGroup, kStep, kColumn, kInStep, lowering::kLane})
         offset = offset.substitute(position, movement::Index(0));
+    for (const char* position : kSums) offset = offset.substitute(position, movement::Index(0));
     return {address_.buffer, offset, address_.element};
 }
 
-ProductTile surrounding(const lowering::LeafScope& scope, const ProductIterators& iterators) {
+ProductTile surrounding(const lowering::LeafScope& scope, const ProductIterators& iterators,
+                        const std::vector<int>& inside) {
     const Definition& definition = *scope.node.definition();
     if (definition.where && !lowering::readers_imply_predicate(scope.node, scope.kernel, scope.storage)) {
         throw lowering::Refused(lowering::Refusal{
@@ -117,7 +122,7 @@ ProductTile surrounding(const lowering::LeafScope& scope, const ProductIterators
     std::vector<int> others;
     bool has_reduction = false;
     for (int x = 0; x < static_cast<int>(definition.iterators.size()); ++x) {
-        if (x == iterators.m || x == iterators.n || x == iterators.k) continue;
+        if (x == iterators.m || x == iterators.n || x == iterators.k || contains(inside, x)) continue;
         others.push_back(x);
         has_reduction |= definition.iterators[static_cast<size_t>(x)].is_reduction &&
                          !scope.ranges[static_cast<size_t>(x)].is_single();
@@ -138,9 +143,14 @@ movement::Body finished(const lowering::LeafScope& scope, ProductTile tile, move
     return body;
 }
 
-void refuse_reads_outside(const lowering::LeafScope& scope, const std::vector<Read>& reads,
-                          const std::vector<movement::Index>& at) {
-    const lowering::ValueScope values{scope.node, scope.storage, at, 0, nullptr};
+void refuse_reads_outside(const lowering::LeafScope& scope, const std::vector<Read>& reads) {
+    std::vector<movement::Index> at;
+    for (const lowering::Range& range : scope.ranges)
+        at.push_back(range.is_single() ? range.begin
+                                       : movement::Index::variable(
+                                             {fmt::format("#x{}", at.size()),
+                                              {range.begin.bounds().low, range.end.bounds().high - 1}}));
+    const lowering::ValueScope values{scope.node, scope.storage, std::move(at), 0, nullptr};
     for (const Read& factor : reads) {
         const auto value =
             lowering::to_value(read(factor.tensor, factor.coordinates, factor.declared_map), values);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+
 #include "lowering/kernels/tile_block.h"
 #include "lowering/leaf.h"
 
@@ -12,6 +14,7 @@ inline constexpr const char* kGroup = "#g";
 inline constexpr const char* kStep = "#k";
 inline constexpr const char* kColumn = "#n";
 inline constexpr const char* kInStep = "#j";
+inline constexpr std::array kSums = {"#s", "#t", "#u"};  ///< of sums around that over k
 
 inline constexpr int64_t kPair = 2;  ///< neighbouring k in the lanes of a matrix unit's B
 
@@ -63,12 +66,13 @@ struct ProductTile {
     bool accumulates;
     movement::Body before;
 };
-ProductTile surrounding(const lowering::LeafScope& scope, const ProductIterators& iterators);
+/// @param inside reductions that the call itself sums over, besides k
+ProductTile surrounding(const lowering::LeafScope& scope, const ProductIterators& iterators,
+                        const std::vector<int>& inside = {});
 movement::Body finished(const lowering::LeafScope& scope, ProductTile tile, movement::Statement call);
 
 /// @throws Error if the tile may read one of these out of range.
-void refuse_reads_outside(const lowering::LeafScope& scope, const std::vector<Read>& reads,
-                          const std::vector<movement::Index>& at);
+void refuse_reads_outside(const lowering::LeafScope& scope, const std::vector<Read>& reads);
 
 /// A factor over two positions in the tile, of which `outer` has `outer_count` values.
 struct FactorPositions {

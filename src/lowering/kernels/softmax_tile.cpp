@@ -191,7 +191,7 @@ movement::Body lower_softmax_tile(const lowering::LeafScope& scope,
     at[static_cast<size_t>(roles.d)] = range(roles.d).begin +
                                        position(kGroup, inside.outer_count) * movement::Index(lanes) +
                                        position(lowering::kLane, lanes);
-    refuse_reads_outside(scope, {*value}, at);
+    refuse_reads_outside(scope, {*value});
     const std::vector<int> results = definition.results();
     const auto result = [&](size_t i) {
         return TileAddress(scope, results[i], definition.tensors[static_cast<size_t>(results[i])].map, at,

@@ -128,6 +128,9 @@ struct MicroKernel {
     UnitFactors (*factors)(const Leaf& leaf, const KernelTypes& types) = nullptr;
     /// Tensors that stream through it, while it waits for them: B of a product, the values of a softmax.
     std::set<int> (*streamed)(const Definition& definition, const Leaf& leaf) = nullptr;
+    /// A product's call sums over all reductions, and not over k alone, if its factors have strides along
+    /// them; null: it never does.
+    bool (*sums_all)(const Definition& definition, const Leaf& leaf) = nullptr;
 
     /// True if it has a parameter of this name.
     bool has(const Parameter& parameter) const;

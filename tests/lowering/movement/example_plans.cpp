@@ -1,6 +1,7 @@
 #include "lowering/movement/example_plans.h"
 
 #include <random>
+#include <set>
 
 #include "lowering/kernels/micro_kernels.h"
 #include "search/planner/place_buffers.h"
@@ -129,6 +130,26 @@ output y
         {"contract",
          {products,
           {"n:16 { y[contract groups=2 k=k lanes=8 m=t n=n partial_sums=2 rows=4] }"},
+          {{"w", {{}, {{0, 8}}}}},
+          {}}},
+        {"convolution",
+         {R"(graph "convolution"
+symbol T in 1..64
+input x: f32[T, 6, 10, 14]
+constant w: f32[12, 6, 3, 5] from "w"
+value y: f32[T, 8, 10, 12]
+
+block main
+  node y(x, w) -> y
+    op convolution(t: T, n: 12, o: 8, p: 10, c*: 6, r*: 3, s*: 5)
+    dim T in 1..64
+    in X f32[t, c, o + r, p + s] of [T, 6, 10, 14]
+    in W f32[n, c, r, s]
+    out Y f32[t, o, p, n] = sum(X * W)
+
+output y
+)",
+          {"t:1 o:3 { y[contract groups=1 k=c lanes=8 m=p n=n rows=4] }"},
           {{"w", {{}, {{0, 8}}}}},
           {}}},
         {"contract_blocks",
@@ -269,6 +290,13 @@ output y
           3}},
     };
     return all;
+}
+
+std::vector<std::string> example_names() {
+    std::set<std::string> names;
+    for (const auto& [name, example] : examples()) names.insert(name);
+    for (const plan::MicroKernel* kernel : kernels::micro_kernels()) names.emplace(kernel->name);
+    return {names.begin(), names.end()};
 }
 
 Graph Example::parsed() const {

@@ -9,7 +9,8 @@
 #include "ir/graph_interpreter.h"
 #include "lowering/plan/plan.h"
 
-/// One small graph under each micro-kernel: the files of tests/golden show its lowered programs and its code.
+/// Small graphs, one under each micro-kernel: the files of tests/golden show the lowered programs and the
+/// code.
 namespace tessera::testing {
 
 /// A graph, and the essential parts of a plan.
@@ -27,7 +28,9 @@ struct Example {
     GraphCall call(int64_t tokens) const;
 };
 
-/// By the name of the micro-kernel.
+/// One for each micro-kernel, by its name, and further ones.
 const std::map<std::string, Example>& examples();
+/// Their names, and those of micro-kernels that lack one.
+std::vector<std::string> example_names();
 
 }  // namespace tessera::testing

@@ -60,13 +60,7 @@ TEST_P(GoldenPrograms, ComputeWhatTheGraphDoes) {
     }
 }
 
-std::vector<std::string> names() {
-    std::vector<std::string> result;
-    for (const plan::MicroKernel* kernel : kernels::micro_kernels()) result.emplace_back(kernel->name);
-    return result;
-}
-
-INSTANTIATE_TEST_SUITE_P(MicroKernels, GoldenPrograms, ::testing::ValuesIn(names()),
+INSTANTIATE_TEST_SUITE_P(Examples, GoldenPrograms, ::testing::ValuesIn(example_names()),
                          [](const auto& name) { return name.param; });
 
 }  // namespace

@@ -1,0 +1,55 @@
+#include "cost/touched_lines.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "ir/quasi_affine.h"
+
+namespace tessera::cost {
+
+std::optional<TouchedLines> TouchedLines::of(const std::vector<ExprPtr>& access,
+                                             std::span<const int64_t> dims, std::span<const int64_t> extents,
+                                             std::span<const int64_t> shape, double element_bytes) {
+    TouchedLines lines;
+    lines.element_bytes_ = element_bytes;
+    for (size_t axis = access.size(); axis-- > 0;) {
+        if (is_indirect(access[axis])) return std::nullopt;
+        Axis known{.extent = shape[axis], .terms = {}};
+        for (const QuasiTerm& term : quasi_affine(access[axis], dims, extents, "access").terms) {
+            if (term.atom.kind != QuasiAtom::Kind::kIterator) return std::nullopt;
+            known.terms.emplace_back(term.atom.iterator, std::abs(term.coefficient));
+        }
+        lines.axes_.push_back(std::move(known));
+    }
+    return lines;
+}
+
+int64_t TouchedLines::Axis::values(std::span<const int64_t> extents) const {
+    int64_t points = 1;
+    for (const auto& [x, coefficient] : terms) points *= extents[static_cast<size_t>(x)];
+    return std::min(points, reach(extents));
+}
+
+int64_t TouchedLines::Axis::reach(std::span<const int64_t> extents) const {
+    int64_t last = 0;
+    for (const auto& [x, coefficient] : terms) last += coefficient * (extents[static_cast<size_t>(x)] - 1);
+    return std::min(extent, last + 1);
+}
+
+double TouchedLines::bytes(std::span<const int64_t> extents, int64_t line_bytes) const {
+    const auto line = static_cast<double>(line_bytes);
+    double run = element_bytes_;  // from the first to the last byte of a piece
+    double pieces = 1;
+    bool is_piece = true;
+    for (const Axis& axis : axes_) {
+        if (!is_piece) {
+            pieces *= static_cast<double>(axis.values(extents));
+            continue;
+        }
+        run *= static_cast<double>(axis.reach(extents));
+        is_piece = axis.reach(extents) == axis.extent;
+    }
+    return pieces * std::max(line, run);
+}
+
+}  // namespace tessera::cost

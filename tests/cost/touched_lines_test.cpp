@@ -1,0 +1,46 @@
+#include "cost/touched_lines.h"
+
+#include <gtest/gtest.h>
+
+#include "ir/definition.h"
+#include "ir/iterator_use.h"
+
+namespace tessera::cost {
+namespace {
+
+constexpr int64_t kLineBytes = 64;
+
+/// The lines of X in a product of these iterators and maps, F32.
+std::optional<TouchedLines> lines(const std::string& iterators, const std::string& map,
+                                  const std::vector<int64_t>& extents, const std::vector<int64_t>& shape) {
+    const Definition d =
+        parse_definition("op p(" + iterators + ")\nin X f32[" + map + "]\nout Y f32[x] = sum(X)\n", "test");
+    return TouchedLines::of(accesses(d, 0).front(), {}, extents, shape, 4);
+}
+
+TEST(TouchedLines, NeighboursOfTheLastAxisShareThem) {
+    const auto rows = lines("x: 100, k*: 64", "x, k", {100, 64}, {100, 64});
+    EXPECT_EQ(rows->bytes({{1, 64}}, kLineBytes), 256);
+    EXPECT_EQ(rows->bytes({{12, 32}}, kLineBytes), 12 * 128);
+    EXPECT_EQ(rows->bytes({{12, 64}}, kLineBytes), 12 * 256) << "whole rows follow each other";
+    EXPECT_EQ(rows->bytes({{12, 1}}, kLineBytes), 12 * kLineBytes);
+    EXPECT_EQ(rows->bytes({{1, 1}}, kLineBytes), kLineBytes);
+}
+
+TEST(TouchedLines, AWindowTouchesAnElementOnce) {
+    const auto image = lines("x: 56, k*: 3, c*: 8", "c, x + k", {56, 3, 8}, {8, 58});
+    EXPECT_EQ(image->bytes({{28, 3, 1}}, kLineBytes), 4 * 30);
+    EXPECT_EQ(image->bytes({{56, 3, 8}}, kLineBytes), 4 * 58 * 8);
+    EXPECT_EQ(image->bytes({{1, 1, 8}}, kLineBytes), kLineBytes * 8) << "a line of each channel";
+    const auto steps = lines("x: 28, k*: 3, c*: 8", "c, 2 * x + k, c", {28, 3, 8}, {8, 58, 8});
+    EXPECT_EQ(steps->bytes({{28, 1, 1}}, kLineBytes), 28 * kLineBytes);
+    EXPECT_EQ(steps->bytes({{28, 3, 1}}, kLineBytes), 57 * kLineBytes)
+        << "what lies between is counted at most once";
+}
+
+TEST(TouchedLines, OtherMapsHaveNone) {
+    EXPECT_FALSE(lines("x: 64, k*: 3", "x div 2, k", {64, 3}, {32, 3}));
+}
+
+}  // namespace
+}  // namespace tessera::cost
