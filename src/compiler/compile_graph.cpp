@@ -20,6 +20,7 @@
 #include "search/planner/tuning_log.h"
 #include "search/planner/verify_plan.h"
 #include "search/planner/verify_structure.h"
+#include "search/rules/compose_maps.h"
 #include "search/rules/pad_operands.h"
 #include "search/rules/rewrite.h"
 #include "support/error.h"
@@ -241,6 +242,8 @@ Decided decided(const Graph& graph, const CompileOptions& options, PassRunner& p
     const auto workers = given ? std::optional(given->workers) : options.workers;
     if (options.search_effort > 0 && !options.is_rewritten)
         kept.graph = rewritten(kept.graph, options, workers, pass, kept.cut_short);
+    if (options.composes_maps)
+        kept.graph = changed("compose-maps", std::move(kept.graph), rules::with_composed_maps, pass);
     kept.graph = changed("own-storage", std::move(kept.graph), planner::with_own_storage, pass);
     planner::LoweredPlan lowered = given ? given_plan(kept.graph, *std::move(given), options, pass)
                                          : searched_plan(kept.graph, options, pass, kept.cut_short);

@@ -29,7 +29,9 @@ namespace {
 CompileReport compile_onnx(const std::filesystem::path& file, const std::map<std::string, ExtentBounds>& dims,
                            const std::map<std::string, std::string>& constants,
                            const std::vector<CostPoint>& points, const std::filesystem::path& out,
-                           const CompileOptions& options) {
+                           const CompileOptions& given) {
+    CompileOptions options = given;
+    options.composes_maps = true;
     check_outputs(out, options);
     CompileReport report;
     import::onnx::ImportOptions how;

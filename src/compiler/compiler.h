@@ -48,6 +48,8 @@ struct CompileOptions {
     const backend::Backend* backend = &backend::default_backend();  ///< that emits the code
     /// The graph is the result of these passes already: it was distributed behind them.
     bool is_rewritten = false;
+    /// The graph has a node for each step of arithmetic (search/rules/compose_maps.h).
+    bool composes_maps = false;
     std::function<void(const std::string&)> on_pass;  ///< told each pass as it starts; may be empty
     std::function<void()>
         while_waiting;  ///< called about ten times a second while the C++ compiler runs; may be empty

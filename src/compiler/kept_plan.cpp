@@ -41,6 +41,7 @@ std::filesystem::path kept_plan_file(const Graph& imported, const CompileOptions
     hasher.field(options.workers ? fmt::to_string(*options.workers) : "")
         .field(fmt::to_string(options.search_effort))
         .field(options.is_rewritten ? "rewritten" : "")
+        .field(options.composes_maps ? "composed" : "")
         .field(options.cost ? name(*options.cost) : "");
     return std::filesystem::absolute(options.cache) / (hasher.hex() + kExtension);
 }

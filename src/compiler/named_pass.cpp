@@ -10,6 +10,7 @@
 #include "compiler/planner_options.h"
 #include "ir/ops/decompose.h"
 #include "search/layouts/lay_out.h"
+#include "search/rules/compose_maps.h"
 #include "search/rules/pad_operands.h"
 #include "search/rules/rewrite.h"
 
@@ -30,6 +31,13 @@ std::string run_decompose(const Graph& graph, const machine::Machine&) {
 std::string run_pad_operands(const Graph& graph, const machine::Machine&) {
     verify(graph, graph.name);
     const Graph result = rules::with_padded_operands(graph).value_or(graph);
+    verify(result, graph.name);
+    return print(result);
+}
+
+std::string run_compose_maps(const Graph& graph, const machine::Machine&) {
+    verify(graph, graph.name);
+    const Graph result = rules::with_composed_maps(graph).value_or(graph);
     verify(result, graph.name);
     return print(result);
 }
@@ -87,6 +95,9 @@ std::span<const NamedPass> named_passes() {
         NamedPass{"decompose", "composites become structured operators", run_decompose},
         NamedPass{"pad-operands", "folds that read outside of an operand read a copy with a border",
                   run_pad_operands},
+        NamedPass{"compose-maps",
+                  "element by element operators that only one other reads become a part of it",
+                  run_compose_maps},
         NamedPass{"rewrite", "the cheapest graph that the algebra proves equal", run_rewrite},
         NamedPass{"layouts", "how its tensors lie on the machine (TOML), and what else was possible",
                   run_layouts},

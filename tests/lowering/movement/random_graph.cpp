@@ -50,7 +50,7 @@ Graph Generator::graph(const std::vector<Family>& body_of) {
 
     graph_.blocks[2].name = "last";
     const ValueId end =
-        in_block(2).add("end", op("end(t: T, n: {})\nin X f32[t, n]\nout Y f32[t, n] = X - 0.25\n", width_),
+        in_block(2).add("end", op("end(t: T, n: {})\nin X f32[t, n]\nout Y f32[t, n] = X * 0.75\n", width_),
                         {*body.carried_out});
     graph_.outputs = {end};
     return std::move(graph_);

@@ -1,5 +1,6 @@
 // Convolutions of any number of spatial axes, also transposed ones. Padding is what is read outside of the
 // input: 0.
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 
@@ -127,18 +128,16 @@ Results conv_transpose(const Call& call) {
     return {call.has(2) ? with_bias(call, y, call.in(2)) : y};
 }
 
-}  // namespace
+/// True if the windows are the elements, one after the other.
+bool are_elements(const Windows& windows) {
+    return windows.kernel == 1 && windows.stride == 1 && windows.begin == 0 && windows.count == windows.input;
+}
 
-Operand convolution(const Call& call, const Operand& x, const Operand& w, DataType type) {
-    call.expect(x.rank() >= 3 && w.rank() == x.rank(), "needs [n, c, ...] and [m, c, ...]");
-    const std::vector<int64_t> of_w = call.extents(w), kernel = call.extents_from(w, 2);
-    const int64_t group = call.integer("group", 1), channels = of_w[1];
-    call.expect(group > 0 && of_w[0] % group == 0 && call.extent(x, 1) == channels * group,
-                fmt::format("has {} groups of {} and {} channels", group, call.extent(x, 1), channels));
-    const int64_t results = of_w[0] / group;
-    call.expect(call.integers("kernel_shape", kernel) == kernel,
-                "has a kernel_shape that is not its weight's");
-    const std::vector<Windows> windows = windows_of(call, call.extents_from(x, 2), kernel);
+/// By these windows. @pre the groups and channels of x and w are consistent
+Operand convolution_of(const Call& call, const Operand& x, const Operand& w,
+                       const std::vector<Windows>& windows, DataType type) {
+    const std::vector<int64_t> of_w = call.extents(w);
+    const int64_t group = call.integer("group", 1), channels = of_w[1], results = of_w[0] / group;
     OperatorText text = operator_text(call);
     text.over("n", x.shape[0]);
     if (group > 1) text.over("g", Dim(group));
@@ -164,6 +163,31 @@ Operand convolution(const Call& call, const Operand& x, const Operand& w, DataTy
     for (size_t a = 0; a < windows.size(); ++a) text.folding(fmt::format("k{}", a), Dim(windows[a].kernel));
     text.read(x, "X", read).read(w, "W", of_weight);
     return call.build.add(text.write(type, shape, written, wrapped("sum(X * W)", type)));
+}
+
+}  // namespace
+
+Operand convolution(const Call& call, const Operand& x, const Operand& w, DataType type) {
+    call.expect(x.rank() >= 3 && w.rank() == x.rank(), "needs [n, c, ...] and [m, c, ...]");
+    const std::vector<int64_t> of_w = call.extents(w), kernel = call.extents_from(w, 2);
+    const int64_t group = call.integer("group", 1), channels = of_w[1];
+    call.expect(group > 0 && of_w[0] % group == 0 && call.extent(x, 1) == channels * group,
+                fmt::format("has {} groups of {} and {} channels", group, call.extent(x, 1), channels));
+    call.expect(call.integers("kernel_shape", kernel) == kernel,
+                "has a kernel_shape that is not its weight's");
+    std::vector<Windows> windows = windows_of(call, call.extents_from(x, 2), kernel);
+    if (windows.size() < 2 || !std::ranges::all_of(windows, are_elements))
+        return convolution_of(call, x, w, windows, type);
+    // All spatial axes are one, along which lanes and rows run to the end.
+    Windows& all = windows.front();
+    for (size_t a = 1; a < windows.size(); ++a) all.input *= windows[a].input;
+    all.count = all.input;
+    windows.resize(1);
+    const Operand flat = call.build.with_shape(x, {x.shape[0], x.shape[1], Dim(all.input)}),
+                  flat_w = call.build.with_shape(w, {w.shape[0], w.shape[1], Dim(1)});
+    std::vector<Dim> shape = x.shape;
+    shape[1] = w.shape[0];
+    return call.build.with_shape(convolution_of(call, flat, flat_w, windows, type), shape);
 }
 
 Operand with_bias(const Call& call, const Operand& y, const Operand& bias) {

@@ -1,0 +1,353 @@
+// The reader's read becomes the producer's body, at the coordinates of the read:
+//
+//     P[r, c] = Q[r, c] * S[r]                 int8 weights with a scale for each row
+//     Y[t, c] = P[I[t], c] + B[c]       =>     Y[t, c] = f32(Q[I[t], c] * S[I[t]]) + B[c]
+#include "search/rules/compose_maps.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "ir/quasi_affine.h"
+#include "search/egraph/block_terms.h"
+#include "search/rules/algebra/formulas.h"
+
+namespace tessera::rules {
+namespace {
+
+/// Larger operators are left apart: a loop needs registers for what it reads.
+constexpr size_t kMostOperands = 8, kMostExpressions = 64;
+
+bool is_map(const Node& node) {
+    const Definition* d = node.definition();
+    return d && !node.previous && node.results.size() == 1 && d->monoid == Monoid::kNone && !d->where &&
+           !d->post && d->accumulator == ElementType::kF32 && d->body.size() == 1 &&
+           d->tensors[static_cast<size_t>(d->results().front())].role == Role::kOut;
+}
+
+/// True if the body only moves elements: such an operator may be a view.
+bool is_copy(const Definition& definition) {
+    const auto* of = std::get_if<Read>(&definition.body.front()->node);
+    return of && definition.tensors[static_cast<size_t>(of->tensor)].type ==
+                     definition.tensors[static_cast<size_t>(definition.results().front())].type;
+}
+
+size_t expressions(const ExprPtr& body) {
+    size_t count = 0;
+    walk(body, [&](const Expr&) { return ++count > 0; });
+    return count;
+}
+
+int64_t product(const std::vector<int64_t>& extents) {
+    int64_t all = 1;
+    for (const int64_t extent : extents) all *= std::max<int64_t>(extent, 1);
+    return all;
+}
+
+/// The producer's iterator of each axis of its result, which is whole; empty if it writes otherwise.
+std::optional<std::vector<int>> iterators_of_result(const Definition& producer, const BoundExtents& extents) {
+    const auto result = static_cast<size_t>(producer.results().front());
+    std::vector<int> iterators;
+    for (size_t axis = 0; axis < producer.tensors[result].map.size(); ++axis) {
+        const auto* x = std::get_if<IteratorRef>(&producer.tensors[result].map[axis]->node);
+        if (!x || std::ranges::find(iterators, x->index) != iterators.end() ||
+            extents.iterators[static_cast<size_t>(x->index)] != extents.shapes[result][axis])
+            return std::nullopt;
+        iterators.push_back(x->index);
+    }
+    if (iterators.size() != producer.iterators.size()) return std::nullopt;
+    return iterators;
+}
+
+/// True if every read at these coordinates is inside of the shape; indices that lead outside are refused.
+bool are_inside(const std::vector<ExprPtr>& coordinates, const BoundExtents& reader,
+                const std::vector<int64_t>& shape) {
+    for (size_t axis = 0; axis < coordinates.size(); ++axis) {
+        const QuasiAffine form = quasi_affine(coordinates[axis], reader.dims, reader.iterators, "read");
+        if (is_indirect(form)) continue;
+        const IntegerInterval range = enclosing_range(form, reader.iterators, "read");
+        if (range.low < 0 || range.high >= shape[axis]) return false;
+    }
+    return true;
+}
+
+/// The number of the operand that a tensor is.
+size_t operand_of(const Definition& definition, int tensor) {
+    size_t operand = 0;
+    for (int t = 0; t < tensor; ++t) operand += !definition.tensors[static_cast<size_t>(t)].is_result();
+    return operand;
+}
+
+/// Puts the body of a producer into its reader.
+class Composition {
+public:
+    /// @param iterators of the axes of the producer's result. @param operand tensor of the reader
+    Composition(const Graph& graph, const Node& reader, const Node& made, int operand,
+                const std::vector<int>& iterators)
+        : graph_(graph),
+          reader_(*reader.definition()),
+          values_of_reader_(reader.operands),
+          made_(made),
+          producer_(*made.definition()),
+          operand_(operand) {
+        for (const Iterator& x : reader_.iterators) names_.insert(x.name);
+        for (const DimSymbol& dim : reader_.dims) names_.insert(dim.name);
+        for (const TensorDecl& tensor : reader_.tensors) names_.insert(tensor.name);
+        for (const DimSymbol& dim : producer_.dims) names_.insert(dim.name);
+        const std::vector<Read> reads = reads_in(reader_.body);
+        const Read& of = *std::ranges::find(reads, operand_, &Read::tensor);
+        coordinates_.resize(producer_.iterators.size());
+        for (size_t axis = 0; axis < iterators.size(); ++axis)
+            coordinates_[static_cast<size_t>(iterators[axis])] = of.coordinates[axis];
+    }
+
+    /// The reader with what it has read as its operands.
+    Node run() {
+        add_dims();
+        add_tensors();
+        for (TensorDecl& tensor : tensors_)
+            for (ExprPtr& component : tensor.map)
+                if (tensor.is_result()) component = in_reader(component);
+        Definition composed = reader_;
+        composed.tensors = tensors_;
+        composed.body = {in_reader(reader_.body.front())};
+        return {.name = {},
+                .op = std::make_shared<const Definition>(std::move(composed)),
+                .operands = operands_,
+                .results = {},
+                .previous = {}};
+    }
+
+private:
+    void add_dims() {
+        for (const DimSymbol& dim : producer_.dims) {
+            int at = reader_.dim(dim.name);
+            if (at < 0) {
+                at = static_cast<int>(reader_.dims.size());
+                reader_.dims.push_back(dim);
+            }
+            dims_.push_back(at);
+        }
+    }
+
+    /// Index operands come first, then the others in the order of the reader, then the result.
+    void add_tensors() {
+        for (const Role role : {Role::kIndex, Role::kIn}) {
+            for (int t = 0; t < static_cast<int>(reader_.tensors.size()); ++t) {
+                if (t == operand_ && role == Role::kIn)
+                    add_producer(Role::kIn);
+                else if (reader_.tensors[static_cast<size_t>(t)].role == role && t != operand_)
+                    add_own(t);
+            }
+            if (role == Role::kIndex) add_producer(Role::kIndex);
+        }
+        add_own(reader_.results().front());
+    }
+
+    void add_own(int t) {
+        const TensorDecl& tensor = reader_.tensors[static_cast<size_t>(t)];
+        if (tensor.is_result()) {
+            of_reader_[t] = static_cast<int>(tensors_.size());
+            tensors_.push_back(tensor);
+        } else {
+            of_reader_[t] = add(values_of_reader_[operand_of(reader_, t)], tensor);
+        }
+    }
+
+    void add_producer(Role role) {
+        for (int t = 0; t < static_cast<int>(producer_.tensors.size()); ++t) {
+            TensorDecl tensor = producer_.tensors[static_cast<size_t>(t)];
+            if (tensor.role != role) continue;
+            const ValueId value = made_.operands[operand_of(producer_, t)];
+            for (ExprPtr& component : tensor.map) component = in_producer(component);
+            for (size_t i = 0; names_.contains(tensor.name); ++i) tensor.name = fmt::format("P{}", i);
+            names_.insert(tensor.name);
+            tensor.shape.emplace();
+            for (const Dim& dim : graph_[value].type.shape) tensor.shape->push_back(extent(dim));
+            of_producer_[t] = add(value, std::move(tensor));
+        }
+    }
+
+    /// @return its place. What is read of one value at the same place is one operand
+    int add(ValueId value, TensorDecl tensor) {
+        const auto is_same = [&](size_t at) {
+            return operands_[at] == value && tensors_[at].role == tensor.role &&
+                   std::ranges::equal(tensors_[at].map, tensor.map,
+                                      [](const ExprPtr& a, const ExprPtr& b) { return same(a, b); });
+        };
+        size_t at = 0;
+        while (at < operands_.size() && !is_same(at)) ++at;
+        if (at == operands_.size()) {
+            tensors_.push_back(std::move(tensor));
+            operands_.push_back(value);
+        }
+        return static_cast<int>(at);
+    }
+
+    ExprPtr extent(const Dim& dim) {
+        if (!dim.symbol) return number(dim.factor);
+        const ExprPtr symbol = dim_ref(reader_.dim(*dim.symbol));
+        return dim.factor == 1 ? symbol : apply(Function::kMul, {symbol, number(dim.factor)});
+    }
+
+    /// An expression of the producer in the names of the composed definition.
+    ExprPtr in_producer(const ExprPtr& expr) const {
+        return std::visit(
+            [&](const auto& node) -> ExprPtr {
+                using Node = std::decay_t<decltype(node)>;
+                if constexpr (std::is_same_v<Node, IteratorRef>) {
+                    return in_reader(coordinates_[static_cast<size_t>(node.index)]);
+                } else if constexpr (std::is_same_v<Node, DimRef>) {
+                    return dim_ref(dims_[static_cast<size_t>(node.index)]);
+                } else if constexpr (std::is_same_v<Node, Apply>) {
+                    std::vector<ExprPtr> arguments;
+                    for (const ExprPtr& each : node.arguments) arguments.push_back(in_producer(each));
+                    return apply(node.function, std::move(arguments));
+                } else if constexpr (std::is_same_v<Node, Cast>) {
+                    return cast(node.to, in_producer(node.argument));
+                } else if constexpr (std::is_same_v<Node, Read>) {
+                    std::vector<ExprPtr> at;
+                    for (const ExprPtr& each : node.coordinates) at.push_back(in_producer(each));
+                    return read(of_producer_.at(node.tensor), std::move(at), node.declared_map);
+                } else {
+                    return expr;
+                }
+            },
+            expr->node);
+    }
+
+    ExprPtr in_reader(const ExprPtr& expr) const {
+        return with_reads(expr, [&](const Read& each) {
+            // The value was rounded to F32 where it was stored.
+            if (each.tensor == operand_) return cast(ElementType::kF32, in_producer(producer_.body.front()));
+            std::vector<ExprPtr> at;
+            for (const ExprPtr& component : each.coordinates) at.push_back(in_reader(component));
+            return read(of_reader_.at(each.tensor), std::move(at), each.declared_map);
+        });
+    }
+
+    const Graph& graph_;
+    Definition reader_;
+    const std::vector<ValueId>& values_of_reader_;
+    const Node& made_;
+    const Definition& producer_;
+    const int operand_;
+    std::set<std::string> names_;
+    std::vector<int> dims_;                       ///< of the producer's
+    std::vector<ExprPtr> coordinates_;            ///< of the reader, by iterator of the producer
+    std::vector<TensorDecl> tensors_;             ///< of the composed operator
+    std::vector<ValueId> operands_;               ///< of the same
+    std::map<int, int> of_reader_, of_producer_;  ///< positions in `tensors_`
+};
+
+class Composer {
+public:
+    explicit Composer(const Graph& graph) : graph_(graph) {
+        for (const Block& block : graph.blocks)
+            for (const Node& node : block.nodes)
+                for (const ValueId operand : node.operands) ++readers_[operand];
+        for (const DimSymbol& symbol : graph.symbols) {
+            lowest_[symbol.name] = symbol.low;
+            highest_[symbol.name] = symbol.high;
+        }
+    }
+
+    std::optional<Graph> run() {
+        for (size_t b = 0; b < graph_.blocks.size(); ++b) {
+            const std::vector<ValueId> needed = egraph::needed_values(graph_, b);
+            needed_ = {needed.begin(), needed.end()};
+            std::vector<Node> kept;
+            for (Node& node : graph_.blocks[b].nodes) {
+                while (is_map(node) && composes(node, kept)) {
+                }
+                kept.push_back(std::move(node));
+            }
+            graph_.blocks[b].nodes = std::move(kept);
+        }
+        if (gone_.empty()) return std::nullopt;
+        drop_values(graph_, gone_);
+        return std::move(graph_);
+    }
+
+private:
+    /// Puts one of its producers into the node. @return false if there is none
+    bool composes(Node& node, std::vector<Node>& before) {
+        for (size_t i = 0; i < node.operands.size(); ++i) {
+            const ValueId value = node.operands[i];
+            if (readers_[value] != 1 || needed_.contains(value) ||
+                graph_[value].type.element != ElementType::kF32)
+                continue;
+            const auto made = std::ranges::find_if(
+                before, [&](const Node& each) { return each.results == std::vector{value}; });
+            if (made == before.end() || !is_map(*made) || is_copy(*made->definition())) continue;
+            if (!may_compose(*node.definition(), tensor_of(node, i), *made)) continue;
+            compose(node, i, *made);
+            before.erase(made);
+            return true;
+        }
+        return false;
+    }
+
+    /// The tensor of the definition that the operand is.
+    static int tensor_of(const Node& node, size_t operand) {
+        const Definition& definition = *node.definition();
+        for (int t = 0;; ++t)
+            if (!definition.tensors[static_cast<size_t>(t)].is_result() && operand-- == 0) return t;
+    }
+
+    bool may_compose(const Definition& reader, int operand, const Node& made) const {
+        const Definition& producer = *made.definition();
+        const std::vector<Read> reads = reads_in(read_roots(reader));
+        if (reader.tensors[static_cast<size_t>(operand)].role != Role::kIn ||
+            std::ranges::count(reads, operand, &Read::tensor) != 1)
+            return false;
+        size_t occurrences = 0;
+        walk(reader.body.front(), [&](const Expr& expr) {
+            const auto* of = std::get_if<Read>(&expr.node);
+            occurrences += of && of->tensor == operand;
+            return true;
+        });
+        if (occurrences != 1 || reader.tensors.size() + producer.tensors.size() > kMostOperands + 3 ||
+            expressions(reader.body.front()) + expressions(producer.body.front()) > kMostExpressions)
+            return false;
+        const auto result = static_cast<size_t>(producer.results().front());
+        for (const auto* symbols : {&lowest_, &highest_}) {
+            const BoundExtents of_reader = bound_extents(reader, dims_of(reader, *symbols), reader.name),
+                               of_producer = bound_extents(producer, dims_of(producer, *symbols), made.name);
+            // A copy that reads all of it may be a view, and is its own reader's affair.
+            const int64_t read = product(of_reader.iterators), all = product(of_producer.iterators);
+            if (!iterators_of_result(producer, of_producer) || read > all ||
+                (is_copy(reader) && read == all) ||
+                !are_inside(std::ranges::find(reads, operand, &Read::tensor)->coordinates, of_reader,
+                            of_producer.shapes[result]))
+                return false;
+        }
+        return true;
+    }
+
+    void compose(Node& node, size_t operand, const Node& made) {
+        const Definition& producer = *made.definition();
+        const BoundExtents extents = bound_extents(producer, dims_of(producer, lowest_), made.name);
+        Node composed =
+            Composition(graph_, node, made, tensor_of(node, operand), *iterators_of_result(producer, extents))
+                .run();
+        gone_.insert(node.operands[operand]);
+        node.operands = std::move(composed.operands);
+        node.op = std::move(composed.op);
+    }
+
+    Graph graph_;
+    std::map<ValueId, int> readers_;
+    std::map<std::string, int64_t> lowest_, highest_;
+    std::set<ValueId> needed_, gone_;
+};
+
+}  // namespace
+
+std::optional<Graph> with_composed_maps(const Graph& graph) {
+    return Composer(graph).run();
+}
+
+}  // namespace tessera::rules
