@@ -68,7 +68,7 @@ double Evaluator::OfKernel::row_seconds(const TiledOperator& tiled, const Number
     double steps = 1;
     for (const int x : leaf.sums)
         if (x != leaf.k) steps *= static_cast<double>(std::exchange(of_step[static_cast<size_t>(x)], 1));
-    const double blocks = std::ceil(static_cast<double>(extents[m]) / static_cast<double>(of_block[m]));
+    const double blocks = static_cast<double>(extents[m]) / static_cast<double>(of_block[m]);
     const double panels = std::ceil(static_cast<double>(extents[n]) / static_cast<double>(leaf.columns));
     double seconds = 0;
     for (size_t t = 0; t < facts(tiled).tensors.size(); ++t) {

@@ -118,10 +118,11 @@ private:
     }
 
     int64_t repeat(const Step& step) const { return input_.graph.blocks[step.block].repeat; }
-    /// A block may be several layers, if these take turns in the types of their weights.
+    /// A block may be several layers, if these take turns in the types of their weights. One without states
+    /// is none, and may be a whole model.
     int64_t most_barriers(const Step& step) const {
-        if (!runs_most_) return std::numeric_limits<int64_t>::max();
         const auto states = static_cast<int64_t>(input_.graph.blocks[step.block].states.size());
+        if (!runs_most_ || states == 0) return std::numeric_limits<int64_t>::max();
         return options_.barriers_of_a_layer * std::max<int64_t>(1, states / 2);
     }
 

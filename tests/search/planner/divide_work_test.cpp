@@ -105,6 +105,31 @@ output y
 
 /// For one token all workers compute work whose division would cost more in barriers; for many tokens they
 /// share it.
+/// A block without states is no layer of a step, but a whole model: as many barriers as are worth their time.
+TEST(DivideWork, AProgramHasNoLimitOfBarriers) {
+    constexpr int kAll = 12;
+    std::string values, nodes, previous = "x";
+    for (int p = 0; p < kAll; ++p) {
+        const std::string name = value(0, p);
+        values += fmt::format("constant w_{0}: f32[512, 512] from \"{0}\"\nvalue {0}: f32[1, 512]\n", name);
+        nodes += fmt::format(
+            "  node {0}({1}, w_{0}) -> {0}\n    op matmul(t: 1, n: 512, k*: 512)\n"
+            "    in X f32[t, k]\n    in W f32[n, k]\n    out Y f32[t, n] = sum(X * W)\n",
+            name, previous);
+        previous = name;
+    }
+    const Graph graph = parse_graph("graph \"program\"\ninput x: f32[1, 512]\n" + values + "\nblock main\n" +
+                                        nodes + "\noutput " + previous + "\n",
+                                    "program");
+    verify(graph, "program");
+    const plan::Plan plan =
+        default_plan(graph, testing::on_usual_machine({.machine = "test", .lanes = 8, .workers = 2}));
+    int divided = 0;
+    for (const plan::KernelPlan& kernel : plan.specialisations.front().kernels)
+        divided += !kernel.nest.loops.empty() && kernel.nest.loops.front().is_divided();
+    EXPECT_EQ(divided, kAll) << plan::print(plan);
+}
+
 TEST(DivideWork, WhatAllComputeForATokenIsSharedForAPrompt) {
     const Graph graph = rows("scale");
     const plan::Plan plan = default_plan(
