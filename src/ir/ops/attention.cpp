@@ -119,7 +119,7 @@ DefinitionPtr define_with(Symbols symbols, const AttentionShape& shape, fmt::str
             fmt::arg("page", page), fmt::arg("slot", slot), fmt::arg("and_page", is_read ? "" : ", " + page),
             fmt::arg("place", is_read ? "b, g, s" : slot),
             fmt::arg("of_keys", is_read ? "" : " " + cache_of(shape.width)),
-            fmt::arg("of_values", is_read ? "" : " " + cache_of(shape.value_width)),
+            fmt::arg("of_values", is_read ? "" : " " + cache_of(shape.stored_value_width)),
             fmt::arg("value_width", shape.value_width), fmt::arg("rounded", name(form.rounded)),
             fmt::arg("start", reads_start(form, false) ? ", start i32[b]" : ""),
             fmt::arg("start_of_scores", reads_start(form, true) ? ", start i32[b]" : ""),
@@ -195,19 +195,19 @@ where i < length[b]
         result);
 }
 
-DefinitionPtr read_cache(Symbols symbols, const AttentionShape& shape, int64_t width,
+DefinitionPtr read_cache(Symbols symbols, const AttentionShape& shape, int64_t width, int64_t stored_width,
                          const AttentionForm& form) {
     return define_with(
         symbols, shape,
         fmt::format(R"(op read_cache(b: {{sequences}}, g: {{cache_heads}}, s: {{cached}}, e: {width})
 index {{page}}
-in  q i8[{{slot}}, e] of [{pages}, {slots}, {{cache_heads}}, {width}]
+in  q i8[{{slot}}, e] of [{pages}, {slots}, {{cache_heads}}, {stored}]
 in  d f16[{{slot}}, e div {block}] of [{pages}, {slots}, {{cache_heads}}, {blocks}]
 out C {{rounded}}[b, g, s, e] = q * d
 )",
                     fmt::arg("block", kInt8Blocks.block), fmt::arg("pages", text(shape.pages)),
-                    fmt::arg("slots", kPageSlots), fmt::arg("width", width),
-                    fmt::arg("blocks", width / kInt8Blocks.block)),
+                    fmt::arg("slots", kPageSlots), fmt::arg("width", width), fmt::arg("stored", stored_width),
+                    fmt::arg("blocks", stored_width / kInt8Blocks.block)),
         form.rounded, form);
 }
 
@@ -260,6 +260,10 @@ void decompose_attention(BlockBuilder& block, const Node& node) {
     const TensorType k = operand_type(graph, node, 1, 4);
     const TensorType v = operand_type(graph, node, 2, 4);
     const std::vector<Dim> table = operand_type(graph, node, 6, 2).shape;
+    const std::vector<Dim> result = graph[node.results[0]].type.shape;
+    if (result.size() != 3)
+        throw Error(std::string(kAttention), node.name,
+                    fmt::format("has a result of {} axes, expected 3", result.size()));
     const auto constant = [&](const Dim& dim, std::string_view what) {
         if (dim.is_constant()) return dim.factor;
         throw Error(std::string(kAttention), node.name, fmt::format("the {} must be constant", what));
@@ -273,12 +277,17 @@ void decompose_attention(BlockBuilder& block, const Node& node) {
                          .heads = constant(q[1], "number of heads"),
                          .cache_heads = constant(k.shape[2], "number of cache heads"),
                          .width = constant(q[2], "width of a head"),
-                         .value_width = constant(v.shape[3], "width of a head of values")};
+                         .value_width = constant(result[2], "width of a result"),
+                         .stored_value_width = constant(v.shape[3], "width of a head of values")};
     if (shape.heads % shape.cache_heads != 0)
         throw Error(
             std::string(kAttention), node.name,
             fmt::format("{} heads are no multiple of {} cache heads", shape.heads, shape.cache_heads));
 
+    if (shape.value_width > shape.stored_value_width)
+        throw Error(
+            std::string(kAttention), node.name,
+            fmt::format("gives heads of {} of values of {}", shape.value_width, shape.stored_value_width));
     const ValueId first = node.operands[3], length = node.operands[4], start = node.operands[5];
     const ValueId page = node.operands[6];
     const AttentionForm form = form_of(node);
@@ -286,7 +295,7 @@ void decompose_attention(BlockBuilder& block, const Node& node) {
     if (form.has_scales) {
         (void)operand_type(graph, node, 1 + kScales, 4);
         (void)operand_type(graph, node, 2 + kScales, 4);
-        for (const int64_t width : {shape.width, shape.value_width})
+        for (const int64_t width : {shape.width, shape.stored_value_width})
             if (width % kInt8Blocks.block != 0)
                 throw Error(std::string(kAttention), node.name,
                             fmt::format("heads of {} are no multiple of the {} of a block", width,
@@ -306,9 +315,10 @@ void decompose_attention(BlockBuilder& block, const Node& node) {
             return all;
         }
         const int64_t width = operand == 1 ? shape.width : shape.value_width;
-        const ValueId numbers =
-            block.add(fmt::format("{}_{}", node.name, read), read_cache(graph.symbols, shape, width, form),
-                      {page, node.operands[operand], node.operands[operand + kScales]});
+        const int64_t stored_width = operand == 1 ? shape.width : shape.stored_value_width;
+        const ValueId numbers = block.add(fmt::format("{}_{}", node.name, read),
+                                          read_cache(graph.symbols, shape, width, stored_width, form),
+                                          {page, node.operands[operand], node.operands[operand + kScales]});
         all.insert(all.end(), {other, numbers});
         return all;
     };
