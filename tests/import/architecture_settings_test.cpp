@@ -133,6 +133,11 @@ TEST(Gemma3Settings, BasesThatNobodyStatesAreTheDefaults) {
     EXPECT_EQ(found.config->ropes.at("local_rope").config.base, 1e4);
 }
 
+TEST(Gemma3Settings, ANullInThePlaceOfABaseIsRefused) {
+    const json parameters = {{"full_attention", {{"rope_theta", 1e3}}}, {"sliding_attention", nullptr}};
+    EXPECT_THAT(settings_of("gemma3", {}, {{"rope_parameters", parameters}}).findings.unsupported,
+                Contains(HasSubstr("without rotation")));
+}
 TEST(Gemma2Settings, NullSwitchesACapOffAndAbsenceDoesNot) {
     const VariantSettings absent =
         settings_of("gemma2", {"attn_logit_softcapping", "final_logit_softcapping"});
