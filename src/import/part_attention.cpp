@@ -65,9 +65,8 @@ ValueId PartBuilder::number_of_heads(const PartStep& step, const TermPtr& term, 
     }
     const auto tensor = part_.tensors.find(term->name);
     if (term->kind != Term::Kind::kName || tensor == part_.tensors.end() ||
-        tensor->second.shape != std::vector<int64_t>{heads} ||
-        ops::element_of(tensor->second.format) != ElementType::kF32)
-        fail(step, fmt::format("reads {}, expected a tensor of F32 with a number for each of {} heads",
+        tensor->second.shape != std::vector<int64_t>{heads} || !ops::element_of(tensor->second.format))
+        fail(step, fmt::format("reads {}, expected a tensor of floats with a number for each of {} heads",
                                print(term), heads));
     return weight(term->name).front();
 }

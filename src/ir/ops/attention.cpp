@@ -126,13 +126,15 @@ DefinitionPtr define_with(Symbols symbols, const AttentionShape& shape, fmt::str
             fmt::arg("split", form.part == AttentionPart::kAll ? "" : ", split i32[b]"),
             fmt::arg("score", score), fmt::arg("where", where),
             fmt::arg("all_weights", form.has_sinks ? "(L + exp(sinks - M))" : "L"),
-            fmt::arg("sinks", form.has_sinks
-                                  ? fmt::format("in  M f32[b, g, r, i]\nin  sinks f32[g * {} + r] of [{}]\n",
-                                                shape.heads / shape.cache_heads, shape.heads)
-                                  : std::string()),
-            fmt::arg("slopes", form.has_slopes ? fmt::format("in  slopes f32[g * {} + r] of [{}]\n",
-                                                             shape.heads / shape.cache_heads, shape.heads)
-                                               : std::string()),
+            fmt::arg("sinks",
+                     form.has_sinks
+                         ? fmt::format("in  M f32[b, g, r, i]\nin  sinks {}[g * {} + r] of [{}]\n",
+                                       name(shape.sinks), shape.heads / shape.cache_heads, shape.heads)
+                         : std::string()),
+            fmt::arg("slopes", form.has_slopes
+                                   ? fmt::format("in  slopes {}[g * {} + r] of [{}]\n", name(shape.slopes),
+                                                 shape.heads / shape.cache_heads, shape.heads)
+                                   : std::string()),
             fmt::arg("ranks", form.chosen != 0 ? "in  ranks f32[b, i, s]\n" : ""),
             fmt::arg("distances", form.has_distances ? fmt::format("in  distances f32[{}] of [{}, {}]\n", row,
                                                                    shape.distances, shape.heads)
@@ -326,7 +328,7 @@ void decompose_attention(BlockBuilder& block, const Node& node) {
     size_t last = form.has_scales ? 3 + kScales : 1 + kScales;
     std::vector<ValueId> scored = reading("keys", 1, gathered);
     if (form.has_slopes) {
-        (void)operand_type(graph, node, last, 1);
+        shape.slopes = operand_type(graph, node, last, 1).element;
         scored.push_back(node.operands[last++]);
     }
     size_t table_of_distances = last + (form.has_sinks ? 1 : 0);
@@ -360,7 +362,7 @@ void decompose_attention(BlockBuilder& block, const Node& node) {
                       reading("values", 2, scores));
     std::vector<ValueId> scattered = {first, length, sums[2], sums[1]};
     if (form.has_sinks) {
-        (void)operand_type(graph, node, last, 1);
+        shape.sinks = operand_type(graph, node, last, 1).element;
         scattered.insert(scattered.end(), {sums[0], node.operands[last]});
     }
     block.add_into(

@@ -67,8 +67,8 @@ struct AttentionForm {
 /// than those of the result, which are then the first elements of each: V may be K; first, length,
 /// start i32[sequences], page i32[sequences, pages of the longest context]; and with scales those of K and V,
 /// f16[pages, 16, cache heads, width / 32]: then all of `page` names pages, also where a sequence has none;
-/// then slopes and sinks, f32[heads], and distances, those of queries and those of keys, if there are any,
-/// and with a part split i32[sequences]; and with an index at the end its queries f32[rows, heads of the
+/// then slopes and sinks, floats [heads], and distances, those of queries and those of keys, if there are
+/// any, and with a part split i32[sequences]; and with an index at the end its queries f32[rows, heads of the
 /// index, width of the index], their weights f32[rows, heads of the index] and keys [pages, 16, 1, width of
 /// the index]. Result: [rows, heads, width of V] of a float type; rows that belong to no sequence are 0.
 Composite attention(const AttentionForm& form, const AttentionSymbols& symbols = {});
@@ -89,6 +89,7 @@ struct AttentionShape {
     int64_t stored_value_width;  ///< of which the first `value_width` count
     int64_t distances = 1;       ///< rows of their table
     int64_t index_heads = 1, index_width = 1;
+    ElementType slopes = ElementType::kF32, sinks = ElementType::kF32;
 };
 
 /// G[b, g, r, i, e] = Q[first[b] + i, g * group + r, e]: one sequence after the other, so that packs and
