@@ -133,6 +133,15 @@ TEST(Gemma3Settings, BasesThatNobodyStatesAreTheDefaults) {
     EXPECT_EQ(found.config->ropes.at("local_rope").config.base, 1e4);
 }
 
+/// The columns of packed matrices cannot become rows.
+TEST(DeepseekSettings, PackedWeightsAreNotAbsorbed) {
+    const auto is_absorbed = [](const json& with) {
+        return truth_of(*settings_of("deepseek_v3", {}, with).config->scope()("is_absorbed"), "is_absorbed");
+    };
+    EXPECT_TRUE(is_absorbed({}));
+    const json packing = {{"quant_method", "gptq"}, {"bits", 4}, {"group_size", 32}};
+    EXPECT_FALSE(is_absorbed({{"quantization_config", packing}}));
+}
 TEST(Gemma3Settings, ANullInThePlaceOfABaseIsRefused) {
     const json parameters = {{"full_attention", {{"rope_theta", 1e3}}}, {"sliding_attention", nullptr}};
     EXPECT_THAT(settings_of("gemma3", {}, {{"rope_parameters", parameters}}).findings.unsupported,
