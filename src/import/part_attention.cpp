@@ -65,9 +65,8 @@ ValueId PartBuilder::number_of_heads(const PartStep& step, const TermPtr& term, 
     }
     const auto tensor = part_.tensors.find(term->name);
     if (term->kind != Term::Kind::kName || tensor == part_.tensors.end() ||
-        tensor->second.shape != std::vector<int64_t>{heads} ||
-        ops::element_of(tensor->second.format) != ElementType::kF32)
-        fail(step, fmt::format("reads {}, expected a tensor of F32 with a number for each of {} heads",
+        tensor->second.shape != std::vector<int64_t>{heads} || !ops::element_of(tensor->second.format))
+        fail(step, fmt::format("reads {}, expected a tensor of floats with a number for each of {} heads",
                                print(term), heads));
     return weight(term->name).front();
 }
@@ -163,6 +162,10 @@ ValueId PartBuilder::attend(const PartStep& step) {
         shape[0] % stored_shape[2].factor != 0)
         fail(step, fmt::format("has {} heads of {} for {} of {} in the cache", shape[0], shape[1],
                                stored_shape[2].factor, stored_shape[3].factor));
+    const auto values_read = static_cast<int64_t>(
+        std::clamp(number_option(step, "values", static_cast<double>(value_shape[3].factor)), 0.0, 1e9));
+    if (values_read < 1 || values_read > value_shape[3].factor)
+        fail(step, fmt::format("reads {} of {} numbers of each value", values_read, value_shape[3].factor));
     const bool is_exact = step_.spec.policy == Policy::kExact;
     const double window = number_option(step, "window", 0);
     const double ahead = number_option(step, "ahead", 0);
@@ -201,7 +204,7 @@ ValueId PartBuilder::attend(const PartStep& step) {
     if (form.part != ops::AttentionPart::kAll) operands.push_back(in.split);
     if (form.chosen > 0) add_index(step, operands);
     TensorType type = typed(q, wanted_type(step.name()));
-    type.shape[2] = value_shape[3];
+    type.shape[2] = Dim(values_read);
     return builder_.add(node_name(step.name()), ops::attention(form), std::move(operands), std::move(type));
 }
 

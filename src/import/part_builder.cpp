@@ -74,6 +74,8 @@ void PartBuilder::make(const PartStep& step) {
         convolve(step);
     else if (step.has_indices)
         finish(step.name(), indexed(step));
+    else if (step.is_alias() && caches_.contains(step.term->name))
+        caches_[step.name()] = caches_.at(step.term->name);
     else if (step.is_alias())
         finish(step.name(), argument(step, 0));
     else if (step.is_call("cache"))

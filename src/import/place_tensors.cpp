@@ -200,11 +200,16 @@ private:
         const StoredTensor* found = checkpoint_ ? checkpoint_->find(stored) : nullptr;
         const bool is_flat = found && tensor.shape.size() == 1 && found->shape.size() != 1 &&
                              checked_product<int64_t>(found->shape) == tensor.shape[0];
-        if (is_flat) return add_view(stored, 0, tensor.shape[0], tensor.shape[0], 1, false, true);
+        if (is_flat)
+            return add_view(
+                {.stored = stored, .rows = tensor.shape[0], .total = tensor.shape[0], .is_flat = true});
         if (!is_transposed && tensor.shape.size() != 3) return stored;
-        const std::vector<int64_t> shape = tensor.stacked_shape();
-        return add_view(stored, 0, shape[0] / tensor.matrices(), shape[0] / tensor.matrices(),
-                        tensor.matrices(), is_transposed);
+        const int64_t rows = tensor.stacked_shape()[0] / tensor.matrices();
+        return add_view({.stored = stored,
+                         .rows = rows,
+                         .total = rows,
+                         .groups = tensor.matrices(),
+                         .is_transposed = is_transposed});
     }
 
     std::string view_of(const FusedText& fused, const std::string& stored, const std::string& name,
@@ -214,44 +219,49 @@ private:
         };
         const int64_t groups = tensor.matrices() * (fused.repeat ? integer(fused.repeat) : 1);
         int64_t total = 0, first = 0, rows = 0;
+        bool is_turned = false;
         for (const auto& part : fused.parts) {
-            const int64_t all = part.tensor == name ? tensor.stacked_shape()[0] : rows_of(part.tensor);
+            const int64_t all = rows_of(part);
             const int64_t own = part.rows ? integer(part.rows) : all / std::max(groups, int64_t{1});
             if (groups < 1 || own < 1 || own * groups != all)
                 throw Error(fused.where, part.tensor,
                             fmt::format("has {} rows, which are no {} times {}", all, groups, own));
-            if (part.tensor == name) first = total, rows = own;
+            if (part.tensor == name) first = total, rows = own, is_turned = part.is_turned;
             total += own;
         }
-        return add_view(stored, first, rows, total, groups,
-                        fused.is_transposed && (!config_.is_gguf || fused.hf.empty()) && !is_bias);
+        return add_view(
+            {.stored = stored,
+             .first = first,
+             .rows = rows,
+             .total = total,
+             .groups = groups,
+             .is_transposed = fused.is_transposed && (!config_.is_gguf || fused.hf.empty()) && !is_bias,
+             .is_turned = is_turned});
     }
 
-    /// The rows of a tensor of this section, whether the part reads it or not.
-    int64_t rows_of(const std::string& name) const {
+    /// The stored rows of a tensor of this section, whether the part reads it or not.
+    int64_t rows_of(const FusedText::Part& part) const {
         for (const TensorText& text : section_->tensors) {
-            if (text.name != name) continue;
+            if (text.name != part.tensor) continue;
             if (text.when && !truth_of(evaluate(text.when, scope_, text.where), text.where)) continue;
-            int64_t rows = integer_of(evaluate(text.shape[0], scope_, text.where), text.where);
-            if (text.shape.size() == 3)
-                rows *= integer_of(evaluate(text.shape[1], scope_, text.where), text.where);
-            return rows;
+            const auto extent = [&](const TermPtr& term) {
+                return integer_of(evaluate(term, scope_, text.where), text.where);
+            };
+            const int64_t rows = extent(text.shape[0]);
+            if (text.shape.size() != 3) return rows;
+            return rows * extent(text.shape[part.is_turned ? 2 : 1]);
         }
         return 0;
     }
 
-    std::string add_view(const std::string& stored, int64_t first, int64_t rows, int64_t total,
-                         int64_t groups, bool is_transposed, bool is_flat = false) {
+    /// Of a view without a name.
+    std::string add_view(TensorView view) {
         const std::string range =
-            rows == total ? "" : fmt::format("[{}{}:{}]", groups > 1 ? ":, " : "", first, first + rows);
-        TensorView view{.stored = stored,
-                        .name = fmt::format("{}{}{}", stored, is_transposed ? "^T" : "", range),
-                        .first = first,
-                        .rows = rows,
-                        .total = total,
-                        .groups = groups,
-                        .is_transposed = is_transposed,
-                        .is_flat = is_flat};
+            view.rows == view.total
+                ? ""
+                : fmt::format("[{}{}:{}]", view.groups > 1 ? ":, " : "", view.first, view.first + view.rows);
+        view.name = fmt::format("{}{}{}{}", view.stored, view.is_transposed ? "^T" : "", range,
+                                view.is_turned ? "^T" : "");
         if (checkpoint_) result_.views.push_back(view);
         return view.name;
     }

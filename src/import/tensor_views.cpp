@@ -76,9 +76,13 @@ TensorViews::View TensorViews::described(const StoredTensor& stored, const Tenso
     if (is_column) tensor.shape = {all_rows, 1};
     if (form.is_flat) tensor.shape = {all_rows};
     if (tensor.shape.empty() || tensor.shape[0] != form.groups * form.total) return view;
+    // A type that is no element keeps the shape of its rows, so that it is found wrong.
+    view.is_turned = form.is_turned && stored.element.has_value() && tensor.shape.size() == 2;
     tensor.shape[0] = form.groups * form.rows;
+    if (view.is_turned) tensor.shape = {form.groups * tensor.shape[1], form.rows};
     const bool is_whole = form.rows == form.total;
-    view.is_made = view.is_transposed || (!is_whole && (form.groups > 1 || stored.bytes.empty()));
+    view.is_made =
+        view.is_transposed || view.is_turned || (!is_whole && (form.groups > 1 || stored.bytes.empty()));
     if (view.is_made) {
         tensor.bytes = {};
     } else if (!is_whole) {
@@ -125,9 +129,11 @@ TensorContents TensorViews::contents(std::string_view name) const {
     const std::vector<int64_t> stack = stack_of(stored, view.form);
     if (view.is_transposed && !stack.empty()) turned = transposed_stack(stack, whole.bytes);
     const bool is_matrix = view.is_transposed && stack.empty();
-    const auto made = std::make_shared<const std::vector<std::byte>>(
-        is_matrix ? transposed(stored, whole.bytes, view.form.first, view.form.rows)
-                  : taken_rows(turned.empty() ? whole.bytes : turned, view.form));
+    std::vector<std::byte> rows = is_matrix ? transposed(stored, whole.bytes, view.form.first, view.form.rows)
+                                            : taken_rows(turned.empty() ? whole.bytes : turned, view.form);
+    const int64_t width = view.tensor.shape[0] / view.form.groups;
+    if (view.is_turned) rows = transposed_stack({view.form.groups, view.form.rows, width}, rows);
+    const auto made = std::make_shared<const std::vector<std::byte>>(std::move(rows));
     return {.bytes = *made, .owner = made};
 }
 

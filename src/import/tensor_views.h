@@ -18,15 +18,18 @@ namespace tessera::import {
 ///     gates and ups of experts, stored [2 experts, 2 + 2 rows, inputs]: rows 0 to 1 of each group
 ///
 ///     g0 g0 u0 u0 | g1 g1 u1 u1    ->    g0 g0 g1 g1
+///
+/// or these with the matrix of each group transposed.
 struct TensorView {
-    std::string stored;  ///< "model.layers.0.self_attn.qkv_proj.weight"
-    std::string name;    ///< ".. .weight[0:48]", ".. .weight^T[0:48]"; perhaps that of the stored one
-    int64_t first = 0;   ///< rows [first, first + rows) of `total`, in each group
+    std::string stored;     ///< "model.layers.0.self_attn.qkv_proj.weight"
+    std::string name = {};  ///< ".. .weight[0:48]", ".. .weight^T[0:48]"; perhaps that of the stored one
+    int64_t first = 0;      ///< rows [first, first + rows) of `total`, in each group
     int64_t rows = 0;
     int64_t total = 0;
     int64_t groups = 1;
-    bool is_transposed = false;
-    bool is_flat = false;  ///< all numbers along one axis, whatever axes the stored tensor has
+    bool is_transposed = false;  ///< the stored tensor, or each of its matrices
+    bool is_turned = false;      ///< the rows of each group
+    bool is_flat = false;        ///< all numbers along one axis, whatever axes the stored tensor has
 };
 
 /// The tensors of a checkpoint, in which the views take the place of the stored tensors. A stored tensor that
@@ -49,6 +52,7 @@ private:
         TensorView form;
         bool is_made = false;        ///< when it is asked for
         bool is_transposed = false;  ///< the stored tensor
+        bool is_turned = false;
     };
 
     /// As it is stored if it has not the rows that its views share.

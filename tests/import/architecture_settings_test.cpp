@@ -81,6 +81,36 @@ std::vector<std::string> rotated_layers(const ModelConfig& config) {
     return all;
 }
 
+/// As {"model_type": ..} with these fields: all others have the defaults of the class.
+ModelConfig defaults_with(const char* model_type, const json& with) {
+    json config = {{"model_type", model_type}};
+    config.update(with);
+    const TemporaryFolder folder;
+    testing::write_file(folder.path() / "config.json", config.dump());
+    Findings findings;
+    return *read_hf_config((folder.path() / "config.json").string(), {}, findings);
+}
+
+/// A number of 0 is none where a class reads it so, and refused where the class divides by it or sees
+/// nothing.
+TEST(ArchitectureSettings, AZeroIsNoneOnlyWhereTheClassSaysSo) {
+    EXPECT_THAT(error_with("mistral_window", {{"sliding_window", 0}}), HasSubstr("from 1"));
+    EXPECT_THAT(error_with("gemma2", {{"attn_logit_softcapping", 0.0}}), HasSubstr("expected a number from"));
+    EXPECT_THAT(error_with("gemma2", {{"final_logit_softcapping", 0}}), HasSubstr("expected a number from"));
+    EXPECT_EQ(error_with("gemma2", {{"attn_logit_softcapping", nullptr}}), "was accepted");
+    const auto is_clipped = [](const char* model_type, const json& limit) {
+        const Part layer = parts_of(defaults_with(model_type, {{"clip_qkv", limit}})).layers.front();
+        return std::ranges::any_of(layer.steps, [](const PartStep& step) {
+            return step.name() == "v_clipped" && step.is_call("max");
+        });
+    };
+    for (const char* model_type : {"olmo", "olmoe"}) {
+        EXPECT_TRUE(is_clipped(model_type, 0)) << model_type;
+        EXPECT_TRUE(is_clipped(model_type, 8.0)) << model_type;
+        EXPECT_FALSE(is_clipped(model_type, nullptr)) << model_type;
+    }
+}
+
 TEST(Gemma3Settings, OldNamesMeanTheSame) {
     const VariantSettings now = settings_of("gemma3", {});
     const VariantSettings old =
@@ -103,6 +133,20 @@ TEST(Gemma3Settings, BasesThatNobodyStatesAreTheDefaults) {
     EXPECT_EQ(found.config->ropes.at("local_rope").config.base, 1e4);
 }
 
+/// The columns of packed matrices cannot become rows.
+TEST(DeepseekSettings, PackedWeightsAreNotAbsorbed) {
+    const auto is_absorbed = [](const json& with) {
+        return truth_of(*settings_of("deepseek_v3", {}, with).config->scope()("is_absorbed"), "is_absorbed");
+    };
+    EXPECT_TRUE(is_absorbed({}));
+    const json packing = {{"quant_method", "gptq"}, {"bits", 4}, {"group_size", 32}};
+    EXPECT_FALSE(is_absorbed({{"quantization_config", packing}}));
+}
+TEST(Gemma3Settings, ANullInThePlaceOfABaseIsRefused) {
+    const json parameters = {{"full_attention", {{"rope_theta", 1e3}}}, {"sliding_attention", nullptr}};
+    EXPECT_THAT(settings_of("gemma3", {}, {{"rope_parameters", parameters}}).findings.unsupported,
+                Contains(HasSubstr("without rotation")));
+}
 TEST(Gemma2Settings, NullSwitchesACapOffAndAbsenceDoesNot) {
     const VariantSettings absent =
         settings_of("gemma2", {"attn_logit_softcapping", "final_logit_softcapping"});

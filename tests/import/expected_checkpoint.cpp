@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
+#include <sstream>
 #include <vector>
 
 #include "import/gguf_builder.h"
@@ -38,8 +39,27 @@ NamedTensor random_tensor(const json& variant, const std::string& name) {
     return {.shape = shape, .values = values_of(name, shape, variant.at("center"))};
 }
 
+/// Rows [first, last) of each head, as a matrix of its own: "rows 4 to 9 of 6"; "turned rows ..": transposed.
+NamedTensor rows_of_heads(const NamedTensor& tensor, const std::string& how) {
+    int64_t first = 0, last = 0, heads = 0;
+    const bool is_turned = how.starts_with("turned ");
+    std::istringstream words(how.substr(how.find("rows ") + 5));
+    std::string word;
+    words >> first >> word >> last >> word >> heads;
+    const int64_t columns = tensor.shape.back(), all = tensor.shape.front() / heads, rows = last - first;
+    NamedTensor made{.shape = {heads, is_turned ? columns : rows, is_turned ? rows : columns}, .values = {}};
+    for (int64_t head = 0; head < heads; ++head)
+        for (int64_t n = 0; n < made.shape[1]; ++n)
+            for (int64_t k = 0; k < made.shape[2]; ++k) {
+                const int64_t row = head * all + first + (is_turned ? k : n), column = is_turned ? n : k;
+                made.values.push_back(tensor.values[static_cast<size_t>(row * columns + column)]);
+            }
+    return made;
+}
+
 /// The tensor as the converter to GGUF changes it.
 NamedTensor converted(NamedTensor tensor, const std::string& how) {
+    if (how.find("rows ") != std::string::npos) return rows_of_heads(tensor, how);
     if (how == "plus one")
         for (float& value : tensor.values) value += 1;
     const int64_t rows = tensor.shape.front(), columns = tensor.shape.back();

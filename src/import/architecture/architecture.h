@@ -103,7 +103,8 @@ struct TensorText {
 struct FusedText {
     struct Part {
         std::string tensor;
-        TermPtr rows;  ///< of each repetition; null: all of the tensor's
+        TermPtr rows;            ///< of each repetition; null: all of the tensor's
+        bool is_turned = false;  ///< its rows are columns of the tensor's matrices
     };
     bool is_bare = false;
     bool is_transposed = false;  ///< in folders, or in GGUF files if these alone have it

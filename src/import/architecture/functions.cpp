@@ -24,7 +24,7 @@ constexpr ValueFunction kFunctions[] = {
     {"cache", 1, 1, ""},
     {"attend", 3, 3,
      "ahead cap chosen chunk distances index_keys index_queries index_weights key_distances part "
-     "query_distances scale window slopes sinks"},
+     "query_distances scale slopes sinks values window"},
     {"alibi", 1, 2, ""},
     {"buckets", 2, 2, "both"},
     {"conv", 2, 2, ""},

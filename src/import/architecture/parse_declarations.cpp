@@ -239,7 +239,8 @@ FusedText parse_fused(TokenStream& tokens) {
         tokens.expect("(", "before the tensors of each repetition");
     }
     do {
-        FusedText::Part part{tokens.expect_name("the name of a tensor"), nullptr};
+        FusedText::Part part{.tensor = tokens.expect_name("the name of a tensor"), .rows = nullptr};
+        part.is_turned = tokens.accept("transposed");
         const bool has_rows = !tokens.at_end() && !tokens.at(",") && !tokens.at(")") && !tokens.at("when");
         if (has_rows) part.rows = parse_term(tokens);
         fused.parts.push_back(std::move(part));

@@ -56,7 +56,8 @@ std::string print_tensor(const TensorText& tensor) {
 std::string print_fused(const FusedText& fused) {
     std::vector<std::string> parts;
     for (const auto& part : fused.parts)
-        parts.push_back(part.rows ? fmt::format("{} {}", part.tensor, print(part.rows)) : part.tensor);
+        parts.push_back(fmt::format("{}{}{}", part.tensor, part.is_turned ? " transposed" : "",
+                                    part.rows ? " " + print(part.rows) : ""));
     const std::string all = fmt::to_string(fmt::join(parts, ", "));
     return fmt::format("  fused{}{}{}{} of {}{}\n", fused.is_bare ? " tensor" : "",
                        names_text("hf", fused.hf), names_text("gguf", fused.gguf),

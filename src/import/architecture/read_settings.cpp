@@ -89,13 +89,13 @@ private:
         const FormatNames& format = file_.names_of(setting);
         if (!field.empty() && !file_.is_null(field)) return read_stated(setting, field);
         if (!field.empty()) {
-            if (format.null) return checked(setting, evaluate(format.null, scope(), setting.where));
+            if (format.null) return default_of(setting, format.null, scope());
             if (setting.type == SettingType::kBool) return {false};
             if (format.absent && format.absent->is_name("null")) return {Null{}};
             fail_missing(setting, field);
         }
         if (!format.absent) fail_missing(setting, first_name(setting));
-        return checked(setting, evaluate(format.absent, scope(), setting.where));
+        return default_of(setting, format.absent, scope());
     }
 
     [[noreturn]] void fail_missing(const Setting& setting, const std::string& field) {
@@ -138,8 +138,15 @@ private:
         return "a text";
     }
 
-    /// A default has the bounds of what a file says.
-    Scalar checked(const Setting& setting, Scalar value) {
+    /// A default has the bounds of what a file says, but for a 0 that the text itself says: there is none of
+    /// what a file can only say to be more.
+    Scalar default_of(const Setting& setting, const TermPtr& term, const Scope& scope) {
+        Scalar value = evaluate(term, scope, setting.where);
+        const bool says_none = term->kind == Term::Kind::kNumber && term->number == 0;
+        return checked(setting, std::move(value), says_none);
+    }
+
+    Scalar checked(const Setting& setting, Scalar value, bool is_unbounded) {
         if (setting.type == SettingType::kActivation)
             return activation(setting, first_name(setting), std::move(value));
         const bool is_number = setting.type == SettingType::kInteger || setting.type == SettingType::kReal;
@@ -151,7 +158,7 @@ private:
                                          number >= static_cast<double>(low_of(setting)) &&
                                          number <= static_cast<double>(high_of(setting))
                                    : number >= lowest_of(setting) && number <= highest_of(setting);
-        if (!is_within)
+        if (!is_within && !is_unbounded)
             throw Error(file_.path(), file_.place_of(first_name(setting)),
                         fmt::format("is {}, expected {}", print(value), expected(setting)));
         if (setting.type == SettingType::kReal) value.data = number;
@@ -239,7 +246,7 @@ private:
                 continue;
             }
             if (!format.absent) fail_missing(setting, with_number(format.names.front(), layer));
-            all.push_back(checked(setting, evaluate(format.absent, scope(layer), setting.where)));
+            all.push_back(default_of(setting, format.absent, scope(layer)));
         }
         return true;
     }
@@ -269,10 +276,12 @@ private:
         }
         if (!format.absent) fail_missing(setting, first_name(setting));
         for (int64_t layer = 0; layer < config_.layers; ++layer) {
-            const Scalar value = evaluate(format.absent, scope(layer), setting.where);
             if (setting.type != SettingType::kPattern) {
-                all.push_back(checked(setting, value));
-            } else if (const auto* period = std::get_if<int64_t>(&value.data)) {
+                all.push_back(default_of(setting, format.absent, scope(layer)));
+                continue;
+            }
+            const Scalar value = evaluate(format.absent, scope(layer), setting.where);
+            if (const auto* period = std::get_if<int64_t>(&value.data)) {
                 all = periodic(*period, setting.name);
                 return;
             } else {

@@ -169,7 +169,11 @@ RopeConfig read_object(HfSettings scaling, const BesideRope& beside, RopeConfig 
 std::optional<HfSettings> find_parameters(HfSettings& settings, const RopeRules& rules) {
     auto parameters = settings.object(kParameters);
     if (!parameters) return std::nullopt;
-    if (!rules.layer_type.empty()) return parameters->object(rules.layer_type);
+    if (!rules.layer_type.empty()) {
+        if (parameters->is_stated(rules.layer_type) && !parameters->has(rules.layer_type))
+            parameters->refuse(rules.layer_type, "layers of this type without rotation");
+        return parameters->object(rules.layer_type);
+    }
     if (parameters->objects().empty()) return parameters;
     settings.refuse(kParameters, "frequencies by types of layers, of which this architecture knows none");
     parameters->ignore_all();

@@ -119,20 +119,22 @@ DefinitionPtr define_with(Symbols symbols, const AttentionShape& shape, fmt::str
             fmt::arg("page", page), fmt::arg("slot", slot), fmt::arg("and_page", is_read ? "" : ", " + page),
             fmt::arg("place", is_read ? "b, g, s" : slot),
             fmt::arg("of_keys", is_read ? "" : " " + cache_of(shape.width)),
-            fmt::arg("of_values", is_read ? "" : " " + cache_of(shape.value_width)),
+            fmt::arg("of_values", is_read ? "" : " " + cache_of(shape.stored_value_width)),
             fmt::arg("value_width", shape.value_width), fmt::arg("rounded", name(form.rounded)),
             fmt::arg("start", reads_start(form, false) ? ", start i32[b]" : ""),
             fmt::arg("start_of_scores", reads_start(form, true) ? ", start i32[b]" : ""),
             fmt::arg("split", form.part == AttentionPart::kAll ? "" : ", split i32[b]"),
             fmt::arg("score", score), fmt::arg("where", where),
             fmt::arg("all_weights", form.has_sinks ? "(L + exp(sinks - M))" : "L"),
-            fmt::arg("sinks", form.has_sinks
-                                  ? fmt::format("in  M f32[b, g, r, i]\nin  sinks f32[g * {} + r] of [{}]\n",
-                                                shape.heads / shape.cache_heads, shape.heads)
-                                  : std::string()),
-            fmt::arg("slopes", form.has_slopes ? fmt::format("in  slopes f32[g * {} + r] of [{}]\n",
-                                                             shape.heads / shape.cache_heads, shape.heads)
-                                               : std::string()),
+            fmt::arg("sinks",
+                     form.has_sinks
+                         ? fmt::format("in  M f32[b, g, r, i]\nin  sinks {}[g * {} + r] of [{}]\n",
+                                       name(shape.sinks), shape.heads / shape.cache_heads, shape.heads)
+                         : std::string()),
+            fmt::arg("slopes", form.has_slopes
+                                   ? fmt::format("in  slopes {}[g * {} + r] of [{}]\n", name(shape.slopes),
+                                                 shape.heads / shape.cache_heads, shape.heads)
+                                   : std::string()),
             fmt::arg("ranks", form.chosen != 0 ? "in  ranks f32[b, i, s]\n" : ""),
             fmt::arg("distances", form.has_distances ? fmt::format("in  distances f32[{}] of [{}, {}]\n", row,
                                                                    shape.distances, shape.heads)
@@ -195,19 +197,19 @@ where i < length[b]
         result);
 }
 
-DefinitionPtr read_cache(Symbols symbols, const AttentionShape& shape, int64_t width,
+DefinitionPtr read_cache(Symbols symbols, const AttentionShape& shape, int64_t width, int64_t stored_width,
                          const AttentionForm& form) {
     return define_with(
         symbols, shape,
         fmt::format(R"(op read_cache(b: {{sequences}}, g: {{cache_heads}}, s: {{cached}}, e: {width})
 index {{page}}
-in  q i8[{{slot}}, e] of [{pages}, {slots}, {{cache_heads}}, {width}]
+in  q i8[{{slot}}, e] of [{pages}, {slots}, {{cache_heads}}, {stored}]
 in  d f16[{{slot}}, e div {block}] of [{pages}, {slots}, {{cache_heads}}, {blocks}]
 out C {{rounded}}[b, g, s, e] = q * d
 )",
                     fmt::arg("block", kInt8Blocks.block), fmt::arg("pages", text(shape.pages)),
-                    fmt::arg("slots", kPageSlots), fmt::arg("width", width),
-                    fmt::arg("blocks", width / kInt8Blocks.block)),
+                    fmt::arg("slots", kPageSlots), fmt::arg("width", width), fmt::arg("stored", stored_width),
+                    fmt::arg("blocks", stored_width / kInt8Blocks.block)),
         form.rounded, form);
 }
 
@@ -260,6 +262,10 @@ void decompose_attention(BlockBuilder& block, const Node& node) {
     const TensorType k = operand_type(graph, node, 1, 4);
     const TensorType v = operand_type(graph, node, 2, 4);
     const std::vector<Dim> table = operand_type(graph, node, 6, 2).shape;
+    const std::vector<Dim> result = graph[node.results[0]].type.shape;
+    if (result.size() != 3)
+        throw Error(std::string(kAttention), node.name,
+                    fmt::format("has a result of {} axes, expected 3", result.size()));
     const auto constant = [&](const Dim& dim, std::string_view what) {
         if (dim.is_constant()) return dim.factor;
         throw Error(std::string(kAttention), node.name, fmt::format("the {} must be constant", what));
@@ -273,12 +279,17 @@ void decompose_attention(BlockBuilder& block, const Node& node) {
                          .heads = constant(q[1], "number of heads"),
                          .cache_heads = constant(k.shape[2], "number of cache heads"),
                          .width = constant(q[2], "width of a head"),
-                         .value_width = constant(v.shape[3], "width of a head of values")};
+                         .value_width = constant(result[2], "width of a result"),
+                         .stored_value_width = constant(v.shape[3], "width of a head of values")};
     if (shape.heads % shape.cache_heads != 0)
         throw Error(
             std::string(kAttention), node.name,
             fmt::format("{} heads are no multiple of {} cache heads", shape.heads, shape.cache_heads));
 
+    if (shape.value_width > shape.stored_value_width)
+        throw Error(
+            std::string(kAttention), node.name,
+            fmt::format("gives heads of {} of values of {}", shape.value_width, shape.stored_value_width));
     const ValueId first = node.operands[3], length = node.operands[4], start = node.operands[5];
     const ValueId page = node.operands[6];
     const AttentionForm form = form_of(node);
@@ -286,7 +297,7 @@ void decompose_attention(BlockBuilder& block, const Node& node) {
     if (form.has_scales) {
         (void)operand_type(graph, node, 1 + kScales, 4);
         (void)operand_type(graph, node, 2 + kScales, 4);
-        for (const int64_t width : {shape.width, shape.value_width})
+        for (const int64_t width : {shape.width, shape.stored_value_width})
             if (width % kInt8Blocks.block != 0)
                 throw Error(std::string(kAttention), node.name,
                             fmt::format("heads of {} are no multiple of the {} of a block", width,
@@ -306,9 +317,10 @@ void decompose_attention(BlockBuilder& block, const Node& node) {
             return all;
         }
         const int64_t width = operand == 1 ? shape.width : shape.value_width;
-        const ValueId numbers =
-            block.add(fmt::format("{}_{}", node.name, read), read_cache(graph.symbols, shape, width, form),
-                      {page, node.operands[operand], node.operands[operand + kScales]});
+        const int64_t stored_width = operand == 1 ? shape.width : shape.stored_value_width;
+        const ValueId numbers = block.add(fmt::format("{}_{}", node.name, read),
+                                          read_cache(graph.symbols, shape, width, stored_width, form),
+                                          {page, node.operands[operand], node.operands[operand + kScales]});
         all.insert(all.end(), {other, numbers});
         return all;
     };
@@ -316,7 +328,7 @@ void decompose_attention(BlockBuilder& block, const Node& node) {
     size_t last = form.has_scales ? 3 + kScales : 1 + kScales;
     std::vector<ValueId> scored = reading("keys", 1, gathered);
     if (form.has_slopes) {
-        (void)operand_type(graph, node, last, 1);
+        shape.slopes = operand_type(graph, node, last, 1).element;
         scored.push_back(node.operands[last++]);
     }
     size_t table_of_distances = last + (form.has_sinks ? 1 : 0);
@@ -350,7 +362,7 @@ void decompose_attention(BlockBuilder& block, const Node& node) {
                       reading("values", 2, scores));
     std::vector<ValueId> scattered = {first, length, sums[2], sums[1]};
     if (form.has_sinks) {
-        (void)operand_type(graph, node, last, 1);
+        shape.sinks = operand_type(graph, node, last, 1).element;
         scattered.insert(scattered.end(), {sums[0], node.operands[last]});
     }
     block.add_into(

@@ -63,11 +63,12 @@ struct AttentionForm {
 };
 
 /// The composite: softmax(scale Q K^T) V. Operands, in this order: Q f32[rows, heads, width], K and V of the
-/// cache [pages, 16, cache heads, width], where the heads of V may have a width of their own, first, length,
+/// cache [pages, 16, cache heads, width], where the heads of V may have a width of their own and may be wider
+/// than those of the result, which are then the first elements of each: V may be K; first, length,
 /// start i32[sequences], page i32[sequences, pages of the longest context]; and with scales those of K and V,
 /// f16[pages, 16, cache heads, width / 32]: then all of `page` names pages, also where a sequence has none;
-/// then slopes and sinks, f32[heads], and distances, those of queries and those of keys, if there are any,
-/// and with a part split i32[sequences]; and with an index at the end its queries f32[rows, heads of the
+/// then slopes and sinks, floats [heads], and distances, those of queries and those of keys, if there are
+/// any, and with a part split i32[sequences]; and with an index at the end its queries f32[rows, heads of the
 /// index, width of the index], their weights f32[rows, heads of the index] and keys [pages, 16, 1, width of
 /// the index]. Result: [rows, heads, width of V] of a float type; rows that belong to no sequence are 0.
 Composite attention(const AttentionForm& form, const AttentionSymbols& symbols = {});
@@ -85,8 +86,10 @@ struct AttentionShape {
     int64_t table_width;  ///< second extent of `page`
     int64_t heads, cache_heads, width;
     int64_t value_width;
-    int64_t distances = 1;  ///< rows of their table
+    int64_t stored_value_width;  ///< of which the first `value_width` count
+    int64_t distances = 1;       ///< rows of their table
     int64_t index_heads = 1, index_width = 1;
+    ElementType slopes = ElementType::kF32, sinks = ElementType::kF32;
 };
 
 /// G[b, g, r, i, e] = Q[first[b] + i, g * group + r, e]: one sequence after the other, so that packs and
@@ -97,7 +100,8 @@ DefinitionPtr gather_sequences(Symbols symbols, const AttentionShape& shape,
 /// With scales: C[b, g, s, e] = q[page[b, s div 16], s mod 16, g, e] d[.., e div 32]. Operands: page, q, d.
 /// Result: [sequences, cache heads, cached, width] of type `rounded`, which scores and sums read in place of
 /// the cache. It holds every slot of the named pages, seen or not: testing that took longer.
-DefinitionPtr read_cache(Symbols symbols, const AttentionShape& shape, int64_t width,
+/// `width`: of `stored_width` numbers.
+DefinitionPtr read_cache(Symbols symbols, const AttentionShape& shape, int64_t width, int64_t stored_width,
                          const AttentionForm& form);
 /// scale sum over e of G[b, g, r, i, e] K[page[b, s div 16], s mod 16, g, e], below the cap, and with slopes
 /// less by the distance. Operands: length, start, page, G of type `rounded`, K, slopes, distances, those of

@@ -174,6 +174,8 @@ constexpr NamedMethod kTextMethods[] = {
      }},
     {"endswith", starts_or_ends<true>},
     {"find", find_text<false, false>},
+    {"format", [](Context& context, const Value& self,
+                  const Arguments& given) { return format_braces(context, *self.text(), given); }},
     {"index", find_text<false, true>},
     {"isalnum",
      [](Context& context, const Value& self, const Arguments& given) {
@@ -281,9 +283,9 @@ constexpr NamedMethod kListMethods[] = {
 constexpr std::string_view kDictChanges[] = {"clear", "pop", "popitem", "setdefault", "update"};
 constexpr std::string_view kListChanges[] = {"append", "clear",  "extend",  "insert",
                                              "pop",    "remove", "reverse", "sort"};
-constexpr std::string_view kTextOnly[] = {"casefold", "encode",    "expandtabs",   "format",    "format_map",
-                                          "isascii",  "isdecimal", "isidentifier", "isnumeric", "isprintable",
-                                          "istitle",  "maketrans", "swapcase",     "translate", "zfill"};
+constexpr std::string_view kTextOnly[] = {"casefold",  "encode",       "expandtabs", "format_map",  "isascii",
+                                          "isdecimal", "isidentifier", "isnumeric",  "isprintable", "istitle",
+                                          "maketrans", "swapcase",     "translate",  "zfill"};
 
 }  // namespace
 

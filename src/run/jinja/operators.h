@@ -30,6 +30,8 @@ Value negate(Context& context, const Value& value);
 /// "%s of %d" % values. `may_be_left`: values that no place takes are no error.
 Value format_percent(Context& context, const Text& format, const std::vector<Value>& values,
                      bool may_be_left = false);
+/// "{} of {name}".format(..)
+Value format_braces(Context& context, const Text& format, const Arguments& given);
 
 /// The items that a `for` visits; empties a generator.
 std::vector<Value> iterate(Context& context, const Value& value);

@@ -24,7 +24,8 @@ constexpr std::array<const char*, 2> kIds = {"probe0001", "probe0002"};
 /// A text that begins and ends like nothing that a template writes.
 constexpr const char* kSaid = "~said~";
 constexpr const char* kArguments = R"({"probe_key": "probe_value"})";
-constexpr std::string_view kKey = R"("probe_key")", kValue = R"("probe_value")";
+constexpr std::string_view kKey = R"("probe_key")", kValue = R"("probe_value")", kBareValue = "probe_value";
+constexpr std::string_view kPrintedArguments = "{'probe_key': 'probe_value'}";
 constexpr const char* kForms =
     "a template that writes `tools`, and calls as a name and a JSON object of arguments (as those of Qwen2.5 "
     "and 3, Hermes, Llama 3.1 to 3.3, Mistral and gpt-oss do) is needed: send the request without tools, or "
@@ -164,6 +165,17 @@ size_t alike(std::string_view a, std::string_view b) {
     return static_cast<size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
 }
 
+/// Where the answers begin to differ, but before the token or the tag whose beginning they share.
+size_t head_of(std::string_view said, std::string_view one, const Tokenizer& tokenizer) {
+    size_t head = alike(said, one);
+    for (const AddedToken& token : tokenizer.added_tokens())
+        for (size_t at = one.find(token.content); at < head; at = one.find(token.content, at + 1))
+            if (at + token.content.size() > head) head = at;
+    const size_t tag = head == 0 ? std::string_view::npos : one.find_last_of("<[", head - 1);
+    const bool is_inside = tag != std::string_view::npos && tag + leading_tag(one.substr(tag)).size() > head;
+    return is_inside ? tag : head;
+}
+
 [[noreturn]] void refuse(const ChatTemplate& chat, const std::string& problem) {
     throw Error(chat.where(), "", "the chat template " + problem, kForms, ErrorKind::kUsage);
 }
@@ -191,8 +203,14 @@ bool is_name_character(char c) {
 }
 
 ArgumentsForm arguments_form(const ChatTemplate& chat) {
-    for (const ArgumentsForm form : {ArgumentsForm::kObject, ArgumentsForm::kText})
-        if (find_call(probe(chat, calling(1), form), 0, kNames[0])) return form;
+    const std::string of_object = probe(chat, calling(1), ArgumentsForm::kObject);
+    if (find_call(of_object, 0, kNames[0])) return ArgumentsForm::kObject;
+    // A template that writes the members of an object in a way of its own, as Gemma 4's does, means that way
+    // also where it would copy a text. One that prints the whole object as Python does wants a text.
+    const bool has_members = of_object.find(kBareValue) != std::string::npos &&
+                             of_object.find(kPrintedArguments) == std::string::npos;
+    if (!has_members && find_call(probe(chat, calling(1), ArgumentsForm::kText), 0, kNames[0]))
+        return ArgumentsForm::kText;
     refuse(chat, "does not write calls of functions, or not with their arguments as a JSON object");
 }
 
@@ -206,7 +224,7 @@ ToolForm tool_form(const ChatTemplate& chat, const Tokenizer& tokenizer) {
     std::vector<std::string> ends;
     for (const TokenId id : chat.turn_ends(tokenizer, {})) ends.push_back(tokenizer.token_bytes(id));
     for (const TokenId id : tokenizer.eos()) ends.push_back(tokenizer.token_bytes(id));
-    const size_t head = alike(said, one);
+    const size_t head = head_of(said, one, tokenizer);
     const auto found = find_call(one, head, kNames[0]);
     if (!found) refuse(chat, "writes calls of functions before the assistant's message begins");
     CallFrame frame{.thinking = think_marks(chat)};

@@ -201,6 +201,26 @@ TEST_F(TextExperts, MatricesOfPlacesAreThoseOfAllExperts) {
     EXPECT_LT(testing::distance_of_range(of_each, logits(text_with(apart() + chosen()))), 3e-6);
 }
 
+/// Rows of each head that are stored together, of which the first are the columns of a matrix.
+TEST_F(TextFunctions, RowsOfAGroupMayBeTransposed) {
+    add_outer();
+    for (const char* layer : {"model.layers.0.", "model.layers.1."})
+        add(std::string(layer) + "kv.weight", {kHeads * 7, 5});
+    const std::string given =
+        "  x_heads = shape(x, heads, head_width); give[d] = x[d] + sum(up[h, j]) * 0.1\n";
+    const auto turned = logits(text_with(R"(
+  weight k_weight [heads, 5, head_width], v_weight [heads, 3, 5]
+  fused hf "kv" of k_weight transposed, v_weight
+  low = each(x_heads, k_weight); up = each(low, v_weight)
+)" + given));
+    const auto as_stored = logits(text_with(R"(
+  tensor kv_weight [heads * 7, 5] hf "kv.weight"
+  low[h: heads, l: 5] = sum(x_heads[h, s] * kv_weight[h * 7 + s, l])
+  up[h: heads, j: 3] = sum(low[h, l] * kv_weight[h * 7 + 4 + j, l])
+)" + given));
+    EXPECT_LT(testing::distance_of_range(turned, as_stored), 3e-6);
+}
+
 /// An index chooses among the keys.
 TEST_F(TextFunctions, AllChosenKeysAreAllKeys) {
     add_matrices({"q", "k", "v", "o"});

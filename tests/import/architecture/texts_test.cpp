@@ -71,7 +71,7 @@ json small_config(const Architecture& architecture) {
             config["rope_parameters"] = {{"rope_type", "linear"}, {"factor", 2.0}, {"rope_theta", 100.0}};
     }
     static const std::set<std::string> kTablesByKind = {"cohere_compass_text", "gemma4_text",
-                                                        "gemma4_unified_text"};
+                                                        "gemma4_unified_text", "lfm3"};
     if (kTablesByKind.contains(architecture.name))
         for (const char* kind : {"full_attention", "sliding_attention"})
             config["rope_parameters"][kind] = {{"rope_type", "default"}, {"rope_theta", 100.0}};

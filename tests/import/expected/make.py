@@ -77,6 +77,12 @@ VARIANTS = {
     "opt_behind": ("opt", dict(PLAIN, hidden_size=21, word_embed_proj_dim=7, ffn_dim=13, do_layer_norm_before=False), {}),
     "opt_bare": ("opt", dict(PLAIN, hidden_size=21, word_embed_proj_dim=21, ffn_dim=13, enable_bias=False,
         layer_norm_elementwise_affine=False), {}),
+    # Latent attention, with groups of experts and a scaled rotation; its GGUF form has the halves of kv_b_proj apart.
+    "deepseek_v3": ("deepseek_v3", dict({k: v for k, v in LLAMA.items() if k != "head_dim"}, num_hidden_layers=3, num_key_value_heads=6,
+        q_lora_rank=12, kv_lora_rank=8, qk_nope_head_dim=4, qk_rope_head_dim=2, v_head_dim=5, n_routed_experts=8, num_experts_per_tok=3,
+        n_group=4, topk_group=2, moe_intermediate_size=9, n_shared_experts=1, first_k_dense_replace=1, routed_scaling_factor=1.5,
+        rope_parameters={"rope_type": "yarn", "rope_theta": 100.0, "factor": 4.0, "original_max_position_embeddings": 16,
+                         "mscale": 1.0, "mscale_all_dim": 1.0}), {}),
     "kimi_linear": ("kimi_linear", dict(LLAMA, hidden_size=24, num_key_value_heads=6, num_hidden_layers=3, moe_intermediate_size=9,
         num_experts=4, num_experts_per_token=2, num_expert_group=1, linear_num_heads=2, linear_head_dim=6, kv_lora_rank=8,
         qk_nope_head_dim=4, qk_rope_head_dim=2, v_head_dim=5, layer_types=["linear_attention", "full_attention", "linear_attention"]), {}),
@@ -149,7 +155,7 @@ def gguf_form(kind, config, names):
     """As convert_hf_to_gguf.py of llama.cpp writes it; None where llama.cpp has no such model."""
     import gguf
 
-    arch = {"gemma3_text": "gemma3", "gemma3n_text": "gemma3n", "gemma4_text": "gemma4", "mistral": "llama", "mixtral": "llama", "qwen3_moe": "qwen3moe"}.get(kind, kind)
+    arch = {"deepseek_v3": "deepseek2", "gemma3_text": "gemma3", "gemma3n_text": "gemma3n", "gemma4_text": "gemma4", "mistral": "llama", "mixtral": "llama", "qwen3_moe": "qwen3moe"}.get(kind, kind)
     number = {v: k for k, v in gguf.MODEL_ARCH_NAMES.items()}.get(arch)
     if kind == "qwen3_moe" and not config.get("norm_topk_prob"):
         return None
@@ -188,6 +194,18 @@ def gguf_form(kind, config, names):
     if kind == "mixtral":
         meta["expert_count"] = config["num_local_experts"]
         meta["expert_used_count"] = config["num_experts_per_tok"]
+    if arch == "deepseek2":
+        rank, turning = config["kv_lora_rank"], config["qk_rope_head_dim"]
+        meta |= {
+            "attention.head_count_kv": 1, "attention.q_lora_rank": config["q_lora_rank"], "attention.kv_lora_rank": rank,
+            "attention.key_length": rank + turning, "attention.value_length": rank, "rope.dimension_count": turning,
+            "attention.key_length_mla": config["qk_nope_head_dim"] + turning, "attention.value_length_mla": config["v_head_dim"],
+            "expert_count": config["n_routed_experts"], "expert_used_count": config["num_experts_per_tok"],
+            "expert_group_count": config["n_group"], "expert_group_used_count": config["topk_group"], "expert_gating_func": 2,
+            "leading_dense_block_count": config["first_k_dense_replace"], "expert_feed_forward_length": config["moe_intermediate_size"],
+            "expert_shared_count": config["n_shared_experts"], "expert_weights_scale": config["routed_scaling_factor"],
+            "expert_weights_norm": True, "rope.scaling.yarn_log_multiplier": 0.1 * rope["mscale_all_dim"],
+        }  # fmt: skip
     if "sliding_attention" in rope:
         meta["rope.freq_base_swa"] = float(rope["sliding_attention"]["rope_theta"])
     if config.get("sliding_window"):
@@ -254,8 +272,13 @@ def gguf_form(kind, config, names):
             if number == "0":
                 tensors[mapping.get_name(head) + ".weight"] = [name, f"stack of {config['altup_num_inputs'] - 1}"]
             continue
+        if name.endswith("kv_b_proj.weight"):  # keys and values apart; what makes keys is turned
+            keys, layer = config["qk_nope_head_dim"], name.split(".")[2]
+            tensors[f"blk.{layer}.attn_k_b.weight"] = [name, f"turned rows 0 to {keys} of {heads}"]
+            tensors[f"blk.{layer}.attn_v_b.weight"] = [name, f"rows {keys} to {keys + config['v_head_dim']} of {heads}"]
+            continue
         is_bare = is_shared and not name.endswith(".weight")
-        to = mapping.get_name(name + ".weight" if is_bare else name, try_suffixes=(".weight", ".bias"))
+        to = mapping.get_name(name + ".weight" if is_bare else name.replace("correction_bias", "correction.bias"), try_suffixes=(".weight", ".bias"))
         for scale, tensor in (("router.scale", "ffn_gate_inp.scale"), ("router.per_expert_scale", "ffn_down_exps.scale")):
             if name.endswith(scale):
                 to = f"blk.{name.split('.')[2]}.{tensor}"

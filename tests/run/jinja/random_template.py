@@ -44,7 +44,7 @@ FORMS = {
           "T | default(T)", "(T if B else T)", "T.split('b')[0]", "T | capitalize", "T.lstrip('a ')", "T.rstrip()",
           "T | replace('a', 'z')", "T | indent(2, true)", "T.center(9)", "T | center(9)", "L | string", "T | truncate(5)",
           "T | truncate(4, true, '~')", "T * 2", "'%s/%r' % (T, N)", "'%5s|%-4d|%.2f' % (T, 3, N)", "T.partition(' ')[2]",
-          "T.removeprefix('a')", "nested[0].k", "missing | default(T)", "T.title()", "T.upper()", "T | lower", "D | string"] + TEXTS,
+          "'{}-{}'.format(T, N)", "'{1}{{{0}}}{k}'.format(T, B, k=L)", "T.removeprefix('a')", "nested[0].k", "missing | default(T)", "T.title()", "T.upper()", "T | lower", "D | string"] + TEXTS,
     "N": ["number", "0", "1", "2", "N + N", "N - N", "N * 2", "N // 3", "N % 3", "-N", "T | length", "L | length", "T | int",
           "N | abs", "(N if B else N)", "L | map('length') | sum if false else N", "T.find('b')", "T.count('a')", "D | length",
           "real", "N / 4", "N | round(1)", "N | float", "2 ** 3", "L.count(1)", "loop.index if loop is defined else N"],

@@ -62,7 +62,13 @@ TEST(Template, NamesThePlaceOfAFaultOfTheRendering) {
               "t.jinja:1:19: the model's template refuses the conversation: roles must alternate");
     EXPECT_EQ(error_of("{{ [1].append(2) }}"),
               "t.jinja:1:14: `append, which would change the value,` is undefined");
-    EXPECT_EQ(error_of("{{ 'a'.format(1) }}"), "t.jinja:1:7: the method `format` of texts is not supported");
+    EXPECT_EQ(error_of("{{ 'a'.zfill(1) }}"), "t.jinja:1:7: the method `zfill` of texts is not supported");
+    EXPECT_EQ(error_of("{{ '{:5}'.format(1) }}"),
+              "t.jinja:1:17: the place {:5} of a format is not supported");
+    EXPECT_EQ(error_of("{{ '{} {}'.format(1) }}"), "t.jinja:1:18: a format has more places than values");
+    EXPECT_EQ(error_of("{{ '{0} {}'.format(1) }}"),
+              "t.jinja:1:19: a format has places with and without numbers");
+    EXPECT_EQ(error_of("{{ '{'.format(1) }}"), "t.jinja:1:14: a format has a brace without its other one");
     EXPECT_EQ(error_of("{% macro m(n) %}{% endmacro %}{{ m.arguments }}"),
               "t.jinja:1:35: the attribute `arguments` of `m` is not supported");
     EXPECT_EQ(error_of("{% set a, b = [1] %}"), "t.jinja:1:8: 1 values cannot be assigned to 2 names");

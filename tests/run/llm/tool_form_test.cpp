@@ -54,6 +54,25 @@ TEST(ToolForm, NeedsNoTokens) {
     EXPECT_EQ(frame_of(model).open, "\n{\"name\": \"");
 }
 
+/// Answers and calls may be in tokens that begin alike, as those of Cohere do.
+TEST(ToolForm, BeginsAtAToken) {
+    constexpr const char* kTemplate =
+        "{{ tools | tojson }}{% for m in messages %}<r>{% if m.tool_calls %}<|START_ACTION|>["
+        "{% for c in m.tool_calls %}{\"tool_name\": \"{{ c.function.name }}\", \"parameters\": "
+        "{{ c.function.arguments | tojson }}}{{ ', ' if not loop.last }}{% endfor %}]<|END_ACTION|>"
+        "{% else %}<|START_TEXT|>{{ m.content }}<|END_TEXT|>{% endif %}</s>{% endfor %}";
+    const std::vector<std::string> marks = {"<|START_ACTION|>", "<|END_ACTION|>", "<|START_TEXT|>",
+                                            "<|END_TEXT|>"};
+    std::vector<std::string> special = {"<s>", "</s>"};
+    special.insert(special.end(), marks.begin(), marks.end());
+    const CallFrame frame = frame_of(testing::ToolModel(kTemplate, special));
+    EXPECT_FALSE(frame.is_bare);
+    EXPECT_EQ(frame.marker, "<|START_ACTION|>");
+    EXPECT_EQ(frame.open, "[{\"tool_name\": \"");
+    // Without such tokens they are tags.
+    EXPECT_EQ(frame_of(testing::ToolModel(kTemplate, {"<s>", "</s>"})).marker, "<|START_ACTION|>");
+}
+
 std::string refusal(const std::string& chat_template) {
     const testing::ToolModel model(chat_template, {"<s>", "</s>"});
     try {
@@ -77,6 +96,14 @@ TEST(ToolForm, UnknownOnesAreRefused) {
             "{{ tools | tojson }}{% for m in messages %}<r>{{ m.content }}{% for c in m.tool_calls or [] %}"
             "<f={{ c.function.name }}>{% for k, v in c.function.arguments | items %}<p={{ k }}>{{ v }}</p>"
             "{% endfor %}</f>{% endfor %}</s>{% endfor %}"),
+        "does not write calls of functions, or not with their arguments as a JSON object");
+    // Members in a notation of its own, also where a text would be copied.
+    EXPECT_EQ(
+        refusal(
+            "{{ tools | tojson }}{% for m in messages %}<r>{{ m.content }}{% for c in m.tool_calls or [] %}"
+            "<f>call:{{ c.function.name }}{ {%- if c.function.arguments is mapping %}"
+            "{% for k, v in c.function.arguments | items %}{{ k }}:<'>{{ v }}<'>{% endfor %}"
+            "{% else %}{{ c.function.arguments }}{% endif %} }</f>{% endfor %}</s>{% endfor %}"),
         "does not write calls of functions, or not with their arguments as a JSON object");
     EXPECT_EQ(
         refusal(
