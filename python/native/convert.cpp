@@ -110,6 +110,8 @@ OpenSettings open_settings(py::dict settings) {
     Named named(std::move(settings));
     OpenSettings result;
     read_common(named, result);
+    named.read("machine", result.machine);
+    named.read("search_effort", result.search_effort);
     named.read("models_directory", result.models_directory);
     named.read("program", result.program);
     named.finish();

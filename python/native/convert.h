@@ -19,6 +19,7 @@ void throw_if_interrupted();
 GenerateOptions generate_options(py::dict options);
 CompileSettings compile_settings(py::dict settings);
 OpenSettings open_settings(py::dict settings);
+OnnxSettings onnx_settings(py::dict settings);
 /// @param messages each as JSON
 std::vector<TokenId> encode_chat(const ModelFile& file, const std::vector<std::string>& messages,
                                  bool begins_answer, std::optional<bool> thinks,
@@ -36,5 +37,6 @@ void translate_errors(const py::object& error_class);
 void declare_compiling(py::module_& module);
 void declare_model(py::module_& module);
 void declare_engine(py::module_& module);
+void declare_program(py::module_& module);
 
 }  // namespace tessera::python

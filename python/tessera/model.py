@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tessera import _native, environment
-from tessera.compiling import inspect, plan_text
+from tessera.inspecting import inspect, plan_text
 from tessera.options import GenerateOptions, Message, Path, Prompt
 from tessera.prompts import message_texts, one_text, prepare, several, token_ids
 

@@ -1,3 +1,5 @@
+#include "compiler/import_options.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -26,53 +28,56 @@ namespace {
 
 }  // namespace
 
-CompileReport compile_onnx(const std::filesystem::path& file, const std::map<std::string, ExtentBounds>& dims,
-                           const std::map<std::string, std::string>& constants,
-                           const std::vector<CostPoint>& points, const std::filesystem::path& out,
-                           const CompileOptions& options) {
+import::onnx::ImportOptions import_options(const OnnxSettings& onnx) {
+    import::onnx::ImportOptions options{.dims = {}, .constants = onnx.constants, .aliases = onnx.aliases, .points = {}};
+    for (const auto& [name, bounds] : onnx.dims) options.dims[name] = {bounds.low, bounds.high};
+    for (const CostPoint& point : onnx.points)
+        options.points.push_back({.name = point.name, .weight = point.weight, .values = point.values});
+    return options;
+}
+
+CompileReport compile_onnx(const std::filesystem::path& file, const OnnxSettings& onnx,
+                           const std::filesystem::path& out, const CompileOptions& options) {
     check_outputs(out, options);
     CompileReport report;
-    import::onnx::ImportOptions how;
-    for (const auto& [name, bounds] : dims) how.dims[name] = {bounds.low, bounds.high};
-    how.constants = constants;
-    for (const CostPoint& point : points)
-        how.points.push_back({.name = point.name, .weight = point.weight, .values = point.values});
-    import::onnx::ImportedModel model = timed(
-        "import-onnx", options, report, [&] { return import::onnx::import_supported_onnx(file, how);
-});
-model.graph.name = valid_utf8(model.graph.name);
-std::vector<ModelParts::Array> arrays;
-std::vector<runtime::Manifest::Tensor> empty_inputs, empty_outputs;
-std::vector<std::string> hidden;
-for (const bool is_input : {true, false})
-    for (const import::onnx::Port& port : is_input ? model.inputs : model.outputs) {
-        if (!port.value.empty())
-            arrays.push_back({port.value, port.name, port.is_scalar});
-        else
-            (is_input ? empty_inputs : empty_outputs).push_back({port.name, port.element, port.shape});
+    const import::onnx::ImportOptions how = import_options(onnx);
+    import::onnx::ImportedModel model =
+        timed("import-onnx", options, report,
+              [&] { return import::onnx::import_supported_onnx(file, how); });
+    model.graph.name = valid_utf8(model.graph.name);
+    std::vector<ModelParts::Array> arrays;
+    std::vector<runtime::Manifest::Tensor> empty_inputs, empty_outputs;
+    std::vector<std::string> hidden;
+    for (const bool is_input : {true, false})
+        for (const import::onnx::Port& port : is_input ? model.inputs : model.outputs) {
+            if (!port.value.empty())
+                arrays.push_back({port.value, port.name, port.is_scalar});
+            else
+                (is_input ? empty_inputs : empty_outputs).push_back({port.name, port.element, port.shape});
+        }
+    for (const import::onnx::Port& state : model.states) arrays.push_back({state.value, state.name});
+    for (const ValueId output : model.graph.outputs)
+        if (std::ranges::find(model.outputs, model.graph[output].name, &import::onnx::Port::value) ==
+            model.outputs.end())
+            hidden.push_back(model.graph[output].name);
+    try {
+        verify(model.graph, file.string());
+        expect_program(model.graph, file.string());
+        write_model({.graph = model.graph,
+                     .weights = *model.weights,
+                     .text = std::nullopt,
+                     .tokenizer = {},
+                     .where = file.string(),
+                     .warnings = {},
+                     .arrays = arrays,
+                     .empty_inputs = empty_inputs,
+                     .empty_outputs = empty_outputs,
+                     .hidden_outputs = hidden},
+                    compile_graph(model.graph, options, report), out, options, report);
+    } catch (const Error& error) {
+        rethrow(error, model);
     }
-for (const ValueId output : model.graph.outputs)
-    if (std::ranges::find(model.outputs, model.graph[output].name, &import::onnx::Port::value) ==
-        model.outputs.end())
-        hidden.push_back(model.graph[output].name);
-try {
-    verify(model.graph, file.string());
-    expect_program(model.graph, file.string());
-    write_model({.graph = model.graph,
-                 .weights = *model.weights,
-                 .text = std::nullopt,
-                 .tokenizer = {},
-                 .where = file.string(),
-                 .warnings = {},
-                 .arrays = arrays,
-                 .empty_inputs = empty_inputs,
-                 .empty_outputs = empty_outputs,
-                 .hidden_outputs = hidden},
-                compile_graph(model.graph, options, report), out, options, report);
-} catch (const Error& error) {
-    rethrow(error, model);
+    return report;
 }
-return report;
-}  // namespace tessera::compiler
 
 }  // namespace tessera::compiler

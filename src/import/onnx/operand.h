@@ -19,6 +19,9 @@ struct Operand {
     std::optional<ValueId> id;            ///< in the graph, once something reads it there
     /// The elements, where they are known up to the symbols of the graph, and do not all follow without them.
     std::optional<Forms> forms = {};
+    /// The extents of its value in the graph, where it is the first part of that; else empty.
+    std::vector<Dim> room = {};
+    std::string cache = {};  ///< of an aliased input: its name; it can only be appended to
 
     size_t rank() const { return shape.size(); }
     bool is_static() const;

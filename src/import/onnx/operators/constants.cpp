@@ -111,7 +111,7 @@ Results shape_of(const Call& call) {
                   end = std::max(begin, place(call.integer("end", rank)));
     Forms forms;
     for (int64_t axis = begin; axis < end; ++axis)
-        forms.push_back(linear_form(shape[static_cast<size_t>(axis)]));
+        forms.push_back(call.build.extent(shape[static_cast<size_t>(axis)]));
     return {operand_of_forms(DataType::kInt64, dims_of({end - begin}), std::move(forms))};
 }
 
