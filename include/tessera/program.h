@@ -99,4 +99,10 @@ OnnxDescription describe_onnx(const std::filesystem::path& model);
 /// @throws Error for a file that cannot be read
 std::vector<std::string> unsupported_in_onnx(const std::filesystem::path& model, const OnnxSettings& onnx);
 
+/// What the imported graph of a model means: its outputs for these inputs, computed number by number, slowly, without any
+/// pass of the compiler. Compiled code is to agree with it.
+/// @throws Error as compile_onnx, and naming an input that is missing or of another type or shape
+std::map<std::string, Array> interpret_onnx(const std::filesystem::path& model, const OnnxSettings& onnx,
+                                            const std::map<std::string, ArrayView>& inputs);
+
 }  // namespace tessera

@@ -47,21 +47,43 @@ private:
     std::unique_ptr<std::mutex> calling_ = std::make_unique<std::mutex>();
 };
 
-/// @param arrays that are contiguous in the order of C and stay where they are
-py::dict call(PyProgram& program, const std::map<std::string, py::array>& arrays,
-              const std::map<std::string, int64_t>& symbols, bool continues) {
-    std::map<std::string, ArrayView> inputs;
-    for (const auto& [name, array] : arrays)
-        inputs[name] = {py::str(array.dtype().attr("str")),
-                        {array.shape(), array.shape() + array.ndim()},
-                        {static_cast<const std::byte*>(array.data()), static_cast<size_t>(array.nbytes())}};
+/// pybind11 before 2.12 misreads what NumPy 2 says of a type of elements. The types are therefore texts, and
+/// arrays are bytes here: buffers that come in, and go out as NumPy's bytes, their type and their shape.
+using GivenArrays = std::map<std::string, std::pair<std::string, py::buffer>>;
+
+/// Contiguous contents in the order of C, which stay where they are as long as this lives.
+class Views {
+public:
+    explicit Views(const GivenArrays& arrays) {
+        for (const auto& [name, array] : arrays) {
+            const py::buffer_info& buffer = held_.emplace_back(array.second.request());
+            views_[name] = {array.first,
+                            {buffer.shape.begin(), buffer.shape.end()},
+                            {static_cast<const std::byte*>(buffer.ptr),
+                             static_cast<size_t>(buffer.size * buffer.itemsize)}};
+        }
+    }
+    const std::map<std::string, ArrayView>& operator*() const { return views_; }
+
+private:
+    std::vector<py::buffer_info> held_;
+    std::map<std::string, ArrayView> views_;
+};
+
+py::dict as_dict(const std::map<std::string, Array>& arrays) {
     py::dict results;
-    for (const auto& [name, array] : program.call(inputs, {.symbols = symbols, .continues = continues})) {
-        py::array result(py::dtype(array.type), array.shape);
-        std::ranges::copy(array.bytes, static_cast<std::byte*>(result.mutable_data()));
-        results[py::str(name)] = result;
+    for (const auto& [name, array] : arrays) {
+        const py::array_t<uint8_t> bytes(static_cast<py::ssize_t>(array.bytes.size()),
+                                         reinterpret_cast<const uint8_t*>(array.bytes.data()));
+        results[py::str(name)] = py::make_tuple(bytes, array.type, array.shape);
     }
     return results;
+}
+
+py::dict call(PyProgram& program, const GivenArrays& arrays, const std::map<std::string, int64_t>& symbols,
+              bool continues) {
+    const Views inputs(arrays);
+    return as_dict(program.call(*inputs, {.symbols = symbols, .continues = continues}));
 }
 
 py::list as_list(const std::vector<ArrayInfo>& arrays) {
@@ -128,6 +150,17 @@ void declare_program(py::module_& module) {
         const Outside interpreter;
         return std::make_shared<PyProgram>(open_onnx(model, what, how));
     });
+    module.def("interpret_onnx",
+               [](const std::filesystem::path& model, py::dict onnx, const GivenArrays& arrays) {
+                   const OnnxSettings what = onnx_settings(std::move(onnx));
+                   const Views inputs(arrays);
+                   std::map<std::string, Array> results;
+                   {
+                       const Outside interpreter;
+                       results = interpret_onnx(model, what, *inputs);
+                   }
+                   return as_dict(results);
+               });
     module.def("describe_onnx",
                [](const std::filesystem::path& model) { return as_dict(describe_onnx(model)); });
     module.def("unsupported_in_onnx", [](const std::filesystem::path& model, py::dict onnx) {

@@ -26,7 +26,7 @@ from tessera.inspecting import inspect, plan_text
 from tessera.model import Generation, Model, Stream, load
 from tessera.onnxruntime import InferenceSession, SessionOptions
 from tessera.options import CompileOptions, GenerateOptions, Message, Prompt
-from tessera.program import ArrayInfo, Program
+from tessera.program import ArrayInfo, Program, interpret
 
 __all__ = [
     "ArrayInfo",
@@ -47,6 +47,7 @@ __all__ = [
     "Stream",
     "compile",
     "inspect",
+    "interpret",
     "load",
     "onnxruntime",
     "plan_text",

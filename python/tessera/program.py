@@ -25,6 +25,18 @@ def _infos(arrays: list[tuple[str, str, list[Union[int, str]]]]) -> list[ArrayIn
     return [ArrayInfo(name, np.dtype(dtype), tuple(shape)) for name, dtype, shape in arrays]
 
 
+def _typed(array: npt.ArrayLike, dtype: Optional[np.dtype] = None) -> tuple[str, npt.NDArray]:
+    """As the extension takes it: its type and its contents. `dtype`: of what is no array yet."""
+    is_typed = isinstance(array, (np.ndarray, np.generic))
+    whole = np.asarray(array) if is_typed else np.asarray(array, dtype=dtype)
+    whole = np.asarray(whole, dtype=whole.dtype.newbyteorder("<"), order="C")
+    return whole.dtype.str, whole
+
+
+def _arrays(results: dict[str, tuple[npt.NDArray, str, list[int]]]) -> dict[str, npt.NDArray]:
+    return {name: data.view(dtype).reshape(shape) for name, (data, dtype, shape) in results.items()}
+
+
 class Program:
     """A compiled ONNX model or graph (docs/programs.md): a function of arrays by their names.
 
@@ -84,13 +96,8 @@ class Program:
 
         Raises Error naming the array that is missing, unknown, or of another type or shape.
         """
-        given = {name: self._array(name, array) for name, array in {**(arrays or {}), **more}.items()}
-        return self._native.call(given, dict(symbols or {}), continues)
-
-    def _array(self, name: str, array: npt.ArrayLike) -> npt.NDArray:
-        is_typed = isinstance(array, (np.ndarray, np.generic))
-        whole = np.asarray(array) if is_typed else np.asarray(array, dtype=self._types.get(name))
-        return np.asarray(whole, dtype=whole.dtype.newbyteorder("<"), order="C")
+        given = {name: _typed(array, self._types.get(name)) for name, array in {**(arrays or {}), **more}.items()}
+        return _arrays(self._native.call(given, dict(symbols or {}), continues))
 
     def __repr__(self) -> str:
         arrays = ", ".join(f"{a.name}: {a.dtype}{list(a.shape)}" for a in self._inputs)
@@ -136,3 +143,19 @@ def onnx_settings(
 def open_onnx(model: Path, onnx: dict[str, Any], **options: Any) -> Program:
     """The program of an ONNX model, compiled on first use and found again in the user's cache."""
     return Program(_native.open_onnx(model, onnx, {**environment.opening(), **options}))
+
+
+def interpret(
+    model: Path,
+    arrays: Mapping[str, npt.NDArray],
+    *,
+    dims: Optional[Dims] = None,
+    constants: Optional[Constants] = None,
+) -> dict[str, npt.NDArray]:
+    """What an ONNX model means: its outputs, computed number by number from its imported graph, without compiling. It is
+    slow, and what compiled code is to agree with.
+
+    Raises Error as tessera.compile does, and naming an input that is missing or of another type or shape.
+    """
+    given = {name: _typed(array) for name, array in arrays.items()}
+    return _arrays(_native.interpret_onnx(model, onnx_settings(dims, constants), given))

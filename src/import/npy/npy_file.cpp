@@ -128,6 +128,9 @@ void NpyArray::expect_type(ElementType wanted, const std::string& entity) const 
 
 std::vector<std::byte> NpyArray::elements(ElementType wanted) const {
     expect_type(wanted, "");
+    const std::optional<int64_t> count = checked_product(std::span<const int64_t>(shape));
+    if (!count || checked_mul(*count, find_type(type)->bytes) != std::ssize(bytes))
+        throw Error(where, "", fmt::format("has {} bytes of elements, which are not those of its shape", bytes.size()));
     if (wanted == ElementType::kU64) expect_numbers_of_i64(bytes, where);
     if (wanted == ElementType::kBool) {
         std::vector<std::byte> truths(bytes.begin(), bytes.end());
