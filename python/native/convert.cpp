@@ -139,6 +139,18 @@ EmbedOptions embed_options(const std::optional<std::string>& pooling, std::optio
     return options;
 }
 
+py::bytearray array_bytes(std::span<const std::byte> bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+py::bytearray float_rows(size_t rows, size_t width, const std::function<void(float*)>& fill) {
+    py::bytearray bytes(nullptr, rows * width * sizeof(float));
+    auto* const numbers = reinterpret_cast<float*>(PyByteArray_AS_STRING(bytes.ptr()));
+    const Outside interpreter;
+    fill(numbers);
+    return bytes;
+}
+
 const char* name_of(StopReason reason) {
     switch (reason) {
         case StopReason::kMaxTokens:

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,6 +28,12 @@ std::vector<TokenId> encode_chat(const ModelFile& file, const std::vector<std::s
                                  bool begins_answer, std::optional<bool> thinks,
                                  const std::string& chat_template);
 EmbedOptions embed_options(const std::optional<std::string>& pooling, std::optional<bool> normalise);
+
+/// Contents of an array, which the modules in Python make one of NumPy: pybind11 before 2.12 misreads what NumPy 2 says of
+/// types, and then makes wrong arrays without a word.
+py::bytearray array_bytes(std::span<const std::byte> bytes);
+/// The same of `rows * width` numbers that `fill` writes.
+py::bytearray float_rows(size_t rows, size_t width, const std::function<void(float*)>& fill);
 
 const char* name_of(StopReason reason);
 py::dict as_dict(const Generation& generation);

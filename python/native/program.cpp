@@ -3,8 +3,6 @@
 #include <tuple>
 #include <utility>
 
-#include <pybind11/numpy.h>
-
 #include "native/convert.h"
 #include "native/interpreter.h"
 
@@ -47,11 +45,10 @@ private:
     std::unique_ptr<std::mutex> calling_ = std::make_unique<std::mutex>();
 };
 
-/// pybind11 before 2.12 misreads what NumPy 2 says of a type of elements. The types are therefore texts, and
-/// arrays are bytes here: buffers that come in, and go out as NumPy's bytes, their type and their shape.
+/// By name: the type as NumPy writes it, and the contents in the order of C.
 using GivenArrays = std::map<std::string, std::pair<std::string, py::buffer>>;
 
-/// Contiguous contents in the order of C, which stay where they are as long as this lives.
+/// The arrays, which stay where they are as long as this lives.
 class Views {
 public:
     explicit Views(const GivenArrays& arrays) {
@@ -72,11 +69,8 @@ private:
 
 py::dict as_dict(const std::map<std::string, Array>& arrays) {
     py::dict results;
-    for (const auto& [name, array] : arrays) {
-        const py::array_t<uint8_t> bytes(static_cast<py::ssize_t>(array.bytes.size()),
-                                         reinterpret_cast<const uint8_t*>(array.bytes.data()));
-        results[py::str(name)] = py::make_tuple(bytes, array.type, array.shape);
-    }
+    for (const auto& [name, array] : arrays)
+        results[py::str(name)] = py::make_tuple(array_bytes(array.bytes), array.type, array.shape);
     return results;
 }
 

@@ -33,8 +33,8 @@ def _typed(array: npt.ArrayLike, dtype: Optional[np.dtype] = None) -> tuple[str,
     return whole.dtype.str, whole
 
 
-def _arrays(results: dict[str, tuple[npt.NDArray, str, list[int]]]) -> dict[str, npt.NDArray]:
-    return {name: data.view(dtype).reshape(shape) for name, (data, dtype, shape) in results.items()}
+def _arrays(results: dict[str, tuple[bytearray, str, list[int]]]) -> dict[str, npt.NDArray]:
+    return {name: np.frombuffer(data, dtype).reshape(shape) for name, (data, dtype, shape) in results.items()}
 
 
 class Program:
