@@ -14,15 +14,15 @@ import sys
 from pathlib import Path
 
 import onnx
-import transformers
+import transformer_models
 import vision
 from builder import DECOMPOSED, FUSED
 
 MODELS = {
-    **dict.fromkeys(transformers.BERT, transformers.bert),
-    "gpt2": transformers.gpt2,
-    "gpt2-cache": transformers.gpt2,
-    "vit-b16": transformers.vit,
+    **dict.fromkeys(transformer_models.BERT, transformer_models.bert),
+    "gpt2": transformer_models.gpt2,
+    "gpt2-cache": transformer_models.gpt2,
+    "vit-b16": transformer_models.vit,
     "sar-drn": vision.sar_drn,
     "efficientnet-b0": vision.efficientnet,
     "shufflenet-v1": vision.shufflenet_v1,

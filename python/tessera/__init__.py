@@ -24,9 +24,10 @@ from tessera.engine import Engine, Request
 from tessera.environment import shipped_model
 from tessera.inspecting import inspect, plan_text
 from tessera.model import Generation, Model, Stream, load
-from tessera.onnxruntime import InferenceSession, SessionOptions
+from tessera.onnxruntime import InferenceSession
 from tessera.options import CompileOptions, GenerateOptions, Message, Prompt
 from tessera.program import ArrayInfo, Program, interpret
+from tessera.session_options import SessionOptions
 
 __all__ = [
     "ArrayInfo",
