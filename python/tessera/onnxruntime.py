@@ -213,11 +213,11 @@ class InferenceSession:
         return self._metadata
 
     def get_providers(self) -> list[str]:
-        """One: the processor."""
+        """What computes: the processor alone."""
         return [_PROVIDER]
 
     def get_provider_options(self) -> dict[str, dict[str, str]]:
-        """No options."""
+        """What computes, with its options: it has none."""
         return {_PROVIDER: {}}
 
     def get_session_options(self) -> SessionOptions:
@@ -225,13 +225,13 @@ class InferenceSession:
         return self._options
 
     def set_providers(self, providers: Optional[Sequence[Any]] = None, provider_options: Optional[Sequence[Any]] = None) -> None:
-        """Has no effect."""
+        """Has no effect: there is one provider."""
 
     def enable_fallback(self) -> None:
-        """Has no effect."""
+        """Has no effect: there is one provider."""
 
     def disable_fallback(self) -> None:
-        """Has no effect."""
+        """Has no effect: there is one provider."""
 
     def run(
         self,

@@ -13,8 +13,8 @@ from tessera.options import Constants, Dims, Path, Points
 
 
 class ArrayInfo(NamedTuple):
-    """An array that a program takes or gives: its name, the type of its elements, and its shape, in which a symbolic
-    extent is a text: "T", "16 * P"."""
+    """An array that a program takes or gives: its name, its dtype, and its shape, in which a symbolic extent is a text: "T",
+    "16 * P"."""
 
     name: str
     dtype: np.dtype
