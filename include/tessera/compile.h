@@ -137,12 +137,13 @@ struct CostPoint {
 
 /// What an ONNX model leaves open (docs/onnx.md).
 struct OnnxSettings {
-    std::map<std::string, ExtentBounds> dims;  ///< of each symbolic extent, by the model's name or the graph's
+    std::map<std::string, ExtentBounds>
+        dims;  ///< of each symbolic extent, by the model's name or the graph's
     /// Inputs that are known now, such as one that chooses a branch: each a number for all elements, a
     /// list "1,2" of them, or the path of a NumPy file.
     std::map<std::string, std::string> constants;
-    /// Outputs by inputs that they continue with rows appended, such as {"present.0.key", "past.0.key"}: a state
-    /// of the program, which a call changes in place.
+    /// Outputs by inputs that they continue with rows appended, such as {"present.0.key", "past.0.key"}: a
+    /// state of the program, which a call changes in place.
     std::map<std::string, std::string> aliases = {};
     std::vector<CostPoint> points;  ///< where the plan should be fast; without one at the upper bounds
 };

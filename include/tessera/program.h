@@ -33,7 +33,7 @@ struct Array {
 /// What a call takes or gives.
 struct ArrayInfo {
     std::string name;
-    std::string type;                                     ///< as above
+    std::string type;                                       ///< as above
     std::vector<std::variant<int64_t, std::string>> shape;  ///< a symbolic extent is "T" or "16 * P"
 };
 
@@ -99,8 +99,8 @@ OnnxDescription describe_onnx(const std::filesystem::path& model);
 /// @throws Error for a file that cannot be read
 std::vector<std::string> unsupported_in_onnx(const std::filesystem::path& model, const OnnxSettings& onnx);
 
-/// What the imported graph of a model means: its outputs for these inputs, computed number by number, slowly, without any
-/// pass of the compiler. Compiled code is to agree with it.
+/// What the imported graph of a model means: its outputs for these inputs, computed number by number, slowly,
+/// without any pass of the compiler. Compiled code is to agree with it.
 /// @throws Error as compile_onnx, and naming an input that is missing or of another type or shape
 std::map<std::string, Array> interpret_onnx(const std::filesystem::path& model, const OnnxSettings& onnx,
                                             const std::map<std::string, ArrayView>& inputs);

@@ -29,8 +29,8 @@ std::vector<TokenId> encode_chat(const ModelFile& file, const std::vector<std::s
                                  const std::string& chat_template);
 EmbedOptions embed_options(const std::optional<std::string>& pooling, std::optional<bool> normalise);
 
-/// Contents of an array, which the modules in Python make one of NumPy: pybind11 before 2.12 misreads what NumPy 2 says of
-/// types, and then makes wrong arrays without a word.
+/// Contents of an array, which the modules in Python make one of NumPy: pybind11 before 2.12 misreads what
+/// NumPy 2 says of types, and then makes wrong arrays without a word.
 py::bytearray array_bytes(std::span<const std::byte> bytes);
 /// The same of `rows * width` numbers that `fill` writes.
 py::bytearray float_rows(size_t rows, size_t width, const std::function<void(float*)>& fill);

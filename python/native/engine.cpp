@@ -2,7 +2,6 @@
 #include <optional>
 #include <utility>
 
-
 #include "native/convert.h"
 #include "native/interpreter.h"
 #include "native/queue.h"

@@ -9,7 +9,8 @@
 namespace tessera::python {
 namespace {
 
-/// A program of the library, which any thread may call. In a child of its process it opens its artefact again.
+/// A program of the library, which any thread may call. In a child of its process it opens its artefact
+/// again.
 class PyProgram {
 public:
     explicit PyProgram(Program program) : program_(std::make_unique<Program>(std::move(program))) {}

@@ -156,30 +156,30 @@ int check(const std::string& model, const import::Architectures& known) {
 }  // namespace
 
 Verb check_verb() {
-    return {
-        .name = "check",
-        .help = "tell what a model is, and all of it that is not supported",
-        .examples = {"tessera check models/Qwen3-0.6B", "tessera check model.gguf",
-                     "tessera check config.json"},
-        .declare = [](CLI::App& app, const Environment&) -> Job {
-            struct CheckArguments {
-                std::string model, architecture;
-                OnnxFlags onnx;
-            };
-            const auto options = std::make_shared<CheckArguments>();
-            app.add_option("MODEL", options->model,
-                           "a folder with config.json, a GGUF file, an ONNX model, or a config.json alone")
-                ->required()
-                ->check(not_empty());
-            add_architecture_flag(app, options->architecture);
-            add_onnx_flags(app, options->onnx);
-            return [options] {
-                const std::filesystem::path path = options->model;
-                if (path.extension() == ".onnx" && !std::filesystem::is_directory(path))
-                    return check_onnx(options->model, options->onnx);
-                return check(options->model, architectures_of(options->architecture));
-            };
-        }};
+    return {.name = "check",
+            .help = "tell what a model is, and all of it that is not supported",
+            .examples = {"tessera check models/Qwen3-0.6B", "tessera check model.gguf",
+                         "tessera check config.json"},
+            .declare = [](CLI::App& app, const Environment&) -> Job {
+                struct CheckArguments {
+                    std::string model, architecture;
+                    OnnxFlags onnx;
+                };
+                const auto options = std::make_shared<CheckArguments>();
+                app.add_option(
+                       "MODEL", options->model,
+                       "a folder with config.json, a GGUF file, an ONNX model, or a config.json alone")
+                    ->required()
+                    ->check(not_empty());
+                add_architecture_flag(app, options->architecture);
+                add_onnx_flags(app, options->onnx);
+                return [options] {
+                    const std::filesystem::path path = options->model;
+                    if (path.extension() == ".onnx" && !std::filesystem::is_directory(path))
+                        return check_onnx(options->model, options->onnx);
+                    return check(options->model, architectures_of(options->architecture));
+                };
+            }};
 }
 
 }  // namespace tessera::cli

@@ -32,11 +32,10 @@ CompileReport compile_file(const CompileArguments& options, const Environment& e
                                options.flags, environment);
     if (std::filesystem::path(options.model).extension() == ".onnx")
         return compile_onnx(options.model, onnx_settings(onnx), options.out, options.flags, environment);
-    for (const auto& [option, is_given] : {std::pair("--dim", !onnx.dims.empty()),
-                                           std::pair("--point", !onnx.points.empty()),
-                                           std::pair("--alias", !onnx.aliases.empty())})
-        if (is_given)
-            throw Error(options.model, option, "is for ONNX models (.onnx)", "", ErrorKind::kUsage);
+    for (const auto& [option, is_given] :
+         {std::pair("--dim", !onnx.dims.empty()), std::pair("--point", !onnx.points.empty()),
+          std::pair("--alias", !onnx.aliases.empty())})
+        if (is_given) throw Error(options.model, option, "is for ONNX models (.onnx)", "", ErrorKind::kUsage);
     if (!onnx.constants.empty())
         throw Error(options.model, "--constant", "is for programs (.ir); a checkpoint has its own weights",
                     "", ErrorKind::kUsage);

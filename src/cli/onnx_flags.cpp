@@ -10,8 +10,9 @@ void add_onnx_flags(CLI::App& app, OnnxFlags& flags, const std::string& of_progr
     add_named_bounds(app, "--dim", flags.dims,
                      "of an ONNX model: a symbolic extent, or its bounds; may be repeated");
     add_named_texts(app, "--constant", flags.constants, "NAME=FILE",
-                    of_programs + "of an ONNX model: a number, several between commas, or a NumPy file for an "
-                                  "input that is known when it is compiled; may be repeated");
+                    of_programs +
+                        "of an ONNX model: a number, several between commas, or a NumPy file for an "
+                        "input that is known when it is compiled; may be repeated");
     add_named_texts(app, "--alias", flags.aliases, "OUTPUT=INPUT",
                     "of an ONNX model: an output that is an input with rows appended, such as "
                     "present.0.key=past.0.key: one state, which a call changes in place; may be repeated");

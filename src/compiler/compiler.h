@@ -69,7 +69,7 @@ CompileReport compile_program(const std::filesystem::path& file,
 /// Compiles an ONNX model into an artefact.
 /// @pre as compile_program
 /// @throws Error naming everything that is not supported, by node and operator.
-CompileReport compile_onnx(const std::filesystem::path& file, const OnnxSettings& onnx,
+CompileReport compile_onnx(const std::filesystem::path& file, const OnnxSettings& settings,
                            const std::filesystem::path& out, const CompileOptions& options);
 
 /// Makes an artefact for another machine from an artefact: its graph is planned anew (or by the given plan),

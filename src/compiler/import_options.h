@@ -5,6 +5,6 @@
 
 namespace tessera::compiler {
 
-import::onnx::ImportOptions import_options(const OnnxSettings& onnx);
+[[nodiscard]] import::onnx::ImportOptions import_options(const OnnxSettings& settings);
 
 }  // namespace tessera::compiler

@@ -41,7 +41,8 @@ OnnxDescription describe_onnx(const std::filesystem::path& model) {
     return result;
 }
 
-std::vector<std::string> unsupported_in_onnx(const std::filesystem::path& model, const OnnxSettings& settings) {
+std::vector<std::string> unsupported_in_onnx(const std::filesystem::path& model,
+                                             const OnnxSettings& settings) {
     std::vector<std::string> lines;
     for (const onnx::Unsupported& each :
          onnx::import_onnx(model, compiler::import_options(settings)).unsupported)

@@ -34,21 +34,17 @@ Array array_of(const onnx::Port& port, const TensorData& data) {
     std::vector<std::byte> elements(data.values.size() * static_cast<size_t>(bits(port.element)) / 8);
     for (size_t i = 0; i < data.values.size(); ++i)
         set_stored_number(elements, port.element, i, data.values[i]);
-    Array array{std::string(import::npy_type(port.element)),
-                port.is_scalar ? std::vector<int64_t>() : data.shape,
-                {}};
-    import::for_npy_bytes(port.element, elements, [&](std::span<const std::byte> piece) {
-        array.bytes.insert(array.bytes.end(), piece.begin(), piece.end());
-    });
-    return array;
+    return {std::string(import::npy_type(port.element)), port.is_scalar ? std::vector<int64_t>() : data.shape,
+            import::npy_bytes(port.element, elements)};
 }
 
 }  // namespace
 
+}  // namespace tessera
+
 std::map<std::string, Array> interpret_onnx(const std::filesystem::path& path, const OnnxSettings& settings,
                                             const std::map<std::string, ArrayView>& inputs) {
-    const onnx::ImportedModel model =
-        onnx::import_supported_onnx(path, compiler::import_options(settings));
+    const onnx::ImportedModel model = onnx::import_supported_onnx(path, compiler::import_options(settings));
     const std::string& where = model.text.where;
     verify(model.graph, where);
     GraphCall call;

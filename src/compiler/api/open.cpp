@@ -32,18 +32,15 @@ ModelFile open_model(const fs::path& model, const OpenSettings& given) {
         throw Error(model.string(), "", "does not exist",
                     "give an artefact, a HuggingFace folder or a GGUF file");
     std::optional<ModelFile> opened;
-    open_kept({.model = model,
-               .files =
-                   [&] {
-                       return fs::is_directory(model) ? files_below(model) : import::GgufParts::names(model);
-                   },
-               .wishes = {},
-               .open = [&](const fs::path& artefact) { opened.emplace(artefact); },
-               .compile =
-                   [&](const fs::path& artefact, const CompileSettings& settings) {
-                       (void)compile(model, artefact, settings);
-                   }},
-              given);
+    open_kept(
+        {.model = model,
+         .files =
+             [&] { return fs::is_directory(model) ? files_below(model) : import::GgufParts::names(model); },
+         .wishes = {},
+         .open = [&](const fs::path& artefact) { opened.emplace(artefact); },
+         .compile = [&](const fs::path& artefact,
+                        const CompileSettings& settings) { (void)compile(model, artefact, settings); }},
+        given);
     return std::move(opened).value();
 }
 

@@ -41,13 +41,9 @@ std::vector<ArrayInfo> infos_of(const std::vector<Manifest::Tensor>& tensors,
 }
 
 void add(std::vector<programs::ResultArray> arrays, std::map<std::string, Array>& results) {
-    for (programs::ResultArray& result : arrays) {
-        Array array{std::string(import::npy_type(result.element)), std::move(result.shape), {}};
-        import::for_npy_bytes(result.element, result.elements, [&](std::span<const std::byte> piece) {
-            array.bytes.insert(array.bytes.end(), piece.begin(), piece.end());
-        });
-        results[result.name] = std::move(array);
-    }
+    for (programs::ResultArray& array : arrays)
+        results[array.name] = {std::string(import::npy_type(array.element)), std::move(array.shape),
+                               import::npy_bytes(array.element, array.elements)};
 }
 
 /// All that the artefact of a model depends on besides the settings, in a fixed order.
@@ -61,8 +57,7 @@ std::vector<std::string> wishes_of(const OnnxSettings& onnx) {
         wishes.push_back(fmt::format("alias {}={}", output, input));
     for (const CostPoint& point : onnx.points) {
         wishes.push_back(fmt::format("point {}*{}", point.name, point.weight));
-        for (const auto& [name, value] : point.values)
-            wishes.push_back(fmt::format("at {}={}", name, value));
+        for (const auto& [name, value] : point.values) wishes.push_back(fmt::format("at {}={}", name, value));
     }
     return wishes;
 }
@@ -134,15 +129,14 @@ std::map<std::string, Array> Program::call(const std::map<std::string, ArrayView
 Program open_onnx(const fs::path& model, const OnnxSettings& onnx, const OpenSettings& settings) {
     if (!fs::exists(model)) throw Error(model.string(), "", "does not exist", "give an ONNX model");
     std::optional<Program> opened;
-    open_kept({.model = model,
-               .files = [&] { return files_of(model, onnx); },
-               .wishes = wishes_of(onnx),
-               .open = [&](const fs::path& artefact) { opened.emplace(artefact); },
-               .compile =
-                   [&](const fs::path& artefact, const CompileSettings& how) {
-                       (void)compile_onnx(model, onnx, artefact, how);
-                   }},
-              settings);
+    open_kept(
+        {.model = model,
+         .files = [&] { return files_of(model, onnx); },
+         .wishes = wishes_of(onnx),
+         .open = [&](const fs::path& artefact) { opened.emplace(artefact); },
+         .compile = [&](const fs::path& artefact,
+                        const CompileSettings& how) { (void)compile_onnx(model, onnx, artefact, how); }},
+        settings);
     return std::move(opened).value();
 }
 

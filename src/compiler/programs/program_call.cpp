@@ -227,7 +227,8 @@ std::vector<ResultArray> ProgramCall::states() const {
         const Manifest::State& state = manifest.states[s];
         const std::vector<int64_t> shape = evaluate(state.shape, symbol_values_);
         const size_t stored = stored_bytes(manifest, state, symbols_);
-        ResultArray array{state.array_name(), state.element, evaluate(array_shape(state), symbol_values_), {}};
+        ResultArray array{
+            state.array_name(), state.element, evaluate(array_shape(state), symbol_values_), {}};
         for (size_t r = 0; r < static_cast<size_t>(state.repeat); ++r) {
             const std::vector<std::byte> one =
                 compiler::unpack(std::as_const(*program_).state(s).subspan(r * stored, stored), shape,

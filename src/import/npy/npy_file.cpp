@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -52,6 +53,19 @@ void expect_numbers_of_i64(std::span<const std::byte> stored, const std::string&
             where, "",
             fmt::format("has a number of 2^63 or more as element {}, expected smaller ones", at / kBytes),
             "larger numbers of uint64 are not supported");
+    }
+}
+
+/// Tells `sink` the bytes that an array of NumPy has for dense elements of this type, piece by piece.
+void for_npy_bytes(ElementType type, std::span<const std::byte> elements,
+                   const std::function<void(std::span<const std::byte>)>& sink) {
+    if (type != ElementType::kBF16) return sink(elements);
+    std::vector<float> piece;
+    for (size_t i = 0; i < elements.size() / 2; i += piece.size()) {
+        piece.resize(std::min(kWidenedPiece, elements.size() / 2 - i));
+        for (size_t j = 0; j < piece.size(); ++j)
+            piece[j] = static_cast<float>(stored_number(elements, type, i + j));
+        sink(std::as_bytes(std::span(piece)));
     }
 }
 
@@ -130,7 +144,8 @@ std::vector<std::byte> NpyArray::elements(ElementType wanted) const {
     expect_type(wanted, "");
     const std::optional<int64_t> count = checked_product(std::span<const int64_t>(shape));
     if (!count || checked_mul(*count, find_type(type)->bytes) != std::ssize(bytes))
-        throw Error(where, "", fmt::format("has {} bytes of elements, which are not those of its shape", bytes.size()));
+        throw Error(where, "",
+                    fmt::format("has {} bytes of elements, which are not those of its shape", bytes.size()));
     if (wanted == ElementType::kU64) expect_numbers_of_i64(bytes, where);
     if (wanted == ElementType::kBool) {
         std::vector<std::byte> truths(bytes.begin(), bytes.end());
@@ -144,16 +159,12 @@ std::vector<std::byte> NpyArray::elements(ElementType wanted) const {
     return rounded;
 }
 
-void for_npy_bytes(ElementType type, std::span<const std::byte> elements,
-                   const std::function<void(std::span<const std::byte>)>& sink) {
-    if (type != ElementType::kBF16) return sink(elements);
-    std::vector<float> piece;
-    for (size_t i = 0; i < elements.size() / 2; i += piece.size()) {
-        piece.resize(std::min(kWidenedPiece, elements.size() / 2 - i));
-        for (size_t j = 0; j < piece.size(); ++j)
-            piece[j] = static_cast<float>(stored_number(elements, type, i + j));
-        sink(std::as_bytes(std::span(piece)));
-    }
+std::vector<std::byte> npy_bytes(ElementType type, std::span<const std::byte> elements) {
+    std::vector<std::byte> bytes;
+    for_npy_bytes(type, elements, [&](std::span<const std::byte> piece) {
+        bytes.insert(bytes.end(), piece.begin(), piece.end());
+    });
+    return bytes;
 }
 
 void write_npy(const std::filesystem::path& path, ElementType type, const std::vector<int64_t>& shape,

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -57,10 +56,8 @@ private:
     NpyHeader header_;
 };
 
-/// Tells `sink` the bytes that an array of NumPy has for dense elements of this type, piece by piece.
-/// @pre npy_type(type) is not empty
-void for_npy_bytes(ElementType type, std::span<const std::byte> elements,
-                   const std::function<void(std::span<const std::byte>)>& sink);
+/// The bytes that an array of NumPy has for dense elements of this type. @pre npy_type(type) is not empty
+std::vector<std::byte> npy_bytes(ElementType type, std::span<const std::byte> elements);
 
 /// A file of dense elements of this type; it appears whole or not at all.
 /// @pre npy_type(type) is not empty, the bytes are those of the shape

@@ -29,7 +29,8 @@ const Extent* open_extent(const ImportOptions& options, const ValueInfo& value, 
 Alias alias_of(const GraphText& graph, const ImportOptions& options, const std::string& output,
                const std::string& input) {
     const auto refuse = [](const std::string& problem) { throw Error("", "", problem); };
-    const ValueInfo &after = find(graph.outputs, output, "output"), &before = find(graph.inputs, input, "input");
+    const ValueInfo &after = find(graph.outputs, output, "output"),
+                    &before = find(graph.inputs, input, "input");
     if (after.type != before.type)
         refuse(fmt::format("is of {}, and `{}` of {}", name(after.type), input, name(before.type)));
     if (after.shape->size() != before.shape->size())
@@ -48,14 +49,16 @@ Alias alias_of(const GraphText& graph, const ImportOptions& options, const std::
         alias.rows = total->low - held->low;
         alias.most = total->high;
         if (alias.rows < 1 || alias.rows != total->high - held->high)
-            refuse(fmt::format("has {} from {} to {}, and {} of `{}` is from {} to {}, expected the same number of "
-                               "rows more at both ends",
-                               alias.total, total->low, total->high, alias.held, input, held->low, held->high));
+            refuse(fmt::format(
+                "has {} from {} to {}, and {} of `{}` is from {} to {}, expected the same number of "
+                "rows more at both ends",
+                alias.total, total->low, total->high, alias.held, input, held->low, held->high));
     }
     if (grown != 1)
-        refuse(fmt::format("has {} axes along which both it and `{}` have extents of their own with bounds, expected "
-                           "one, such as --dim past=0..255 --dim total=1..256",
-                           grown, input));
+        refuse(fmt::format(
+            "has {} axes along which both it and `{}` have extents of their own with bounds, expected "
+            "one, such as --dim past=0..255 --dim total=1..256",
+            grown, input));
     return alias;
 }
 

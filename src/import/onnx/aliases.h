@@ -15,11 +15,11 @@ struct ImportOptions;
 
 struct Alias {
     std::string input, output;
-    size_t axis = 0;     ///< along which the rows are
-    std::string held;    ///< the symbol of the rows that the input has
-    std::string total;   ///< that of the rows of the output, which is the graph's
-    int64_t rows = 1;    ///< appended by a step: total - held
-    int64_t most = 1;    ///< for which there is room
+    size_t axis = 0;    ///< along which the rows are
+    std::string held;   ///< the symbol of the rows that the input has
+    std::string total;  ///< that of the rows of the output, which is the graph's
+    int64_t rows = 1;   ///< appended by a step: total - held
+    int64_t most = 1;   ///< for which there is room
 };
 using Aliases = std::map<std::string, Alias>;  ///< by the input
 

@@ -255,11 +255,6 @@ Operand GraphBuilder::add_node(const OperatorText& text) {
     verify(*definition, origin_);
     Node node{.name = fresh(prefix_), .op = definition, .operands = {}, .results = {}, .previous = {}};
     for (const OperatorText::Tensor& tensor : text.operands()) {
-        if (!tensor.operand.cache.empty())
-            throw Error("", "",
-                        fmt::format("reads `{}`, which is aliased: expected that rows are appended to it, and "
-                                    "that all else reads the result",
-                                    tensor.operand.cache));
         if (std::ranges::find(tensor.operand.shape, Dim(0)) != tensor.operand.shape.end())
             throw Error("", "", "reads an array without elements, and others that are not known");
         node.operands.push_back(value_of(tensor.operand));

@@ -183,7 +183,8 @@ Operand stated_input(const ValueInfo& input, const std::vector<Dim>& shape, cons
         const auto elements = static_cast<size_t>(operand.elements());
         if (numbers.size() == 1) numbers.resize(elements, numbers.front());
         if (numbers.size() != elements)
-            throw Error("", "", fmt::format("is stated by {} numbers, expected {}", numbers.size(), elements));
+            throw Error("", "",
+                        fmt::format("is stated by {} numbers, expected {}", numbers.size(), elements));
         return known_numbers(input.type, operand.extents(), numbers);
     }
     const NpyFile file = NpyFile::open(text);

@@ -88,13 +88,14 @@ private:
         const std::vector<Dim> shape = input_shape(input, options_);
         if (const auto alias = aliases_.find(input.name); alias != aliases_.end()) {
             const Operand cache = builder_->cache(alias->second, input.type, shape);
-            out_.states.push_back({input.name, builder_->graph()[cache.id.value()].name, false, cache.element(),
-                                   builder_->graph()[cache.id.value()].type.shape});
+            out_.states.push_back({input.name, builder_->graph()[cache.id.value()].name, false,
+                                   cache.element(), builder_->graph()[cache.id.value()].type.shape});
             return cache;
         }
         for (const auto& [name, alias] : aliases_)
             if (std::ranges::find(shape, Dim(alias.held)) != shape.end())
-                throw Error("", "", fmt::format("has the extent {}, which only aliased inputs may have", alias.held));
+                throw Error("", "",
+                            fmt::format("has the extent {}, which only aliased inputs may have", alias.held));
         if (const auto constant = options_.constants.find(input.name); constant != options_.constants.end())
             return stated_input(input, shape, constant->second);
         if (std::ranges::find(shape, Dim(0)) != shape.end()) {
@@ -323,7 +324,8 @@ private:
     }
 
     const std::string* alias_of_output(const std::string& output) const {
-        const auto found = std::ranges::find_if(aliases_, [&](const auto& a) { return a.second.output == output; });
+        const auto found =
+            std::ranges::find_if(aliases_, [&](const auto& a) { return a.second.output == output; });
         return found == aliases_.end() ? nullptr : &found->first;
     }
 

@@ -54,7 +54,7 @@ struct ImportedModel {
     Graph graph;
     std::shared_ptr<OnnxWeights> weights;
     std::vector<Port> inputs, outputs;
-    std::vector<Port> states;  ///< of aliases, by the names of the inputs
+    std::vector<Port> states;                      ///< of aliases, by the names of the inputs
     std::vector<Unsupported> unsupported;          ///< if there are some, the graph is not whole
     std::map<std::string, std::string> operators;  ///< ONNX operator of each node of the graph
 };

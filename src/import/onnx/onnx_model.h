@@ -103,7 +103,7 @@ struct ModelText {
     std::map<std::string, int64_t> opsets;        ///< by domain
     GraphText graph;
     std::vector<FunctionText> functions;
-    std::vector<std::shared_ptr<const void>> files;     ///< keep the bytes of the tensors
+    std::vector<std::shared_ptr<const void>> files;       ///< keep the bytes of the tensors
     std::vector<std::filesystem::path> paths_of_tensors;  ///< the files beside the model
 };
 

@@ -31,6 +31,8 @@ struct Operand {
     ElementType element() const;  ///< @pre the IR has the type
 };
 
+/// @throws Error for an aliased input, to which a step only appends
+void expect_readable(const Operand& operand);
 /// As the IR holds it: with one axis at least.
 std::vector<Dim> stored_shape(const std::vector<Dim>& shape);
 std::vector<Dim> dims_of(const std::vector<int64_t>& extents);

@@ -49,12 +49,14 @@ OperatorText& OperatorText::folding(const std::string& iterator, const Dim& exte
 
 OperatorText& OperatorText::read(const Operand& operand, const std::string& name,
                                  std::vector<std::string> coordinates) {
+    expect_readable(operand);
     tensors_.push_back({operand, name, stored_coordinates(std::move(coordinates), operand.rank()), false});
     return *this;
 }
 
 OperatorText& OperatorText::index(const Operand& operand, const std::string& name,
                                   std::vector<std::string> coordinates) {
+    expect_readable(operand);
     tensors_.push_back({operand, name, stored_coordinates(std::move(coordinates), operand.rank()), true});
     return *this;
 }
@@ -124,13 +126,13 @@ std::string OperatorText::text() const {
         axes += fmt::format("{}{}{}: {}", axes.empty() ? "" : ", ", axis.name, axis.is_folded ? "*" : "",
                             ops::text(axis.extent));
     for (const Tensor& tensor : operands())
-        lines += fmt::format("{} {} {}[{}] of [{}]\n", tensor.is_index ? "index" : "in", tensor.name,
-                             tessera::name(tensor.operand.element()), fmt::join(tensor.coordinates, ", "),
-                             extents_text(tensor.operand.room.empty() ? tensor.operand.shape
-                                                                     : tensor.operand.room));
+        lines += fmt::format(
+            "{} {} {}[{}] of [{}]\n", tensor.is_index ? "index" : "in", tensor.name,
+            tessera::name(tensor.operand.element()), fmt::join(tensor.coordinates, ", "),
+            extents_text(tensor.operand.room.empty() ? tensor.operand.shape : tensor.operand.room));
     std::string text = fmt::format("op {}({})\n{}{} Y {}[{}] of [{}] = {}\n", name_, axes, lines,
-                                   updates_ ? "update" : "out", tessera::name(element_of(type_).value()), fmt::join(coordinates_, ", "),
-                                   extents_text(shape_), value_);
+                                   updates_ ? "update" : "out", tessera::name(element_of(type_).value()),
+                                   fmt::join(coordinates_, ", "), extents_text(shape_), value_);
     if (!predicate_.empty()) text += fmt::format("where {}\n", predicate_);
     if (const std::string type = arithmetic(); !type.empty()) text += fmt::format("acc {}\n", type);
     return text;

@@ -31,7 +31,8 @@ public:
     OperatorText& write(DataType type, std::vector<Dim> shape, std::vector<std::string> coordinates,
                         std::string value);
 
-    /// The result is contents of these extents that are there already, of which the iterations overwrite elements.
+    /// The result is contents of these extents that are there already, of which the iterations overwrite
+    /// elements.
     OperatorText& update(DataType type, std::vector<Dim> shape, std::vector<std::string> coordinates,
                          std::string value);
 

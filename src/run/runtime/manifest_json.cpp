@@ -123,8 +123,9 @@ Manifest::Tensor tensor_of(const JsonCursor& field) {
 }
 
 Manifest::State state_of(const JsonCursor& field) {
-    Manifest::State state{field.at("name").string(), element_of(field.at("element")), shape_of(field.at("shape")),
-                          shape_of(field.at("stored")), field.at("repeat").integer()};
+    Manifest::State state{field.at("name").string(), element_of(field.at("element")),
+                          shape_of(field.at("shape")), shape_of(field.at("stored")),
+                          field.at("repeat").integer()};
     if (field.find("array")) state.array = field.at("array").string();
     return state;
 }

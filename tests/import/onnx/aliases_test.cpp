@@ -40,8 +40,7 @@ std::string refusal(const OnnxBuilder& model, const ImportOptions& options = ali
 }
 
 TEST(OnnxAliases, StepsMeanWhatTheWholeModelMeans) {
-    const OnnxBuilder model =
-        decoder().node(joined({"past", "new"}, "present")).node(weighted("present"));
+    const OnnxBuilder model = decoder().node(joined({"past", "new"}, "present")).node(weighted("present"));
     const ImportedModel steps = imported(model, aliased());
     ASSERT_TRUE(steps.unsupported.empty()) << print(steps.unsupported.front());
     verify(steps.graph, "m.onnx");
@@ -118,8 +117,7 @@ TEST(OnnxAliases, WhatIsNoAppendingIsRefusedByName) {
 }
 
 TEST(OnnxAliases, PairsThatDoNotFitAreRefusedByName) {
-    const OnnxBuilder model =
-        decoder().node(joined({"past", "new"}, "present")).node(weighted("present"));
+    const OnnxBuilder model = decoder().node(joined({"past", "new"}, "present")).node(weighted("present"));
     const auto with = [&](const std::string& output, const std::string& input) {
         ImportOptions options = aliased();
         options.aliases = {{output, input}};
