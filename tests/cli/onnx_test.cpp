@@ -84,10 +84,14 @@ TEST_F(OnnxFiles, TypesAndScalarsOfTheModel) {
     constexpr int64_t kLarge = int64_t{1} << 60;
     save<int64_t>("a.npy", ElementType::kI64, {2}, {kLarge + 1, kLarge + 2});
     save<int64_t>("limit.npy", ElementType::kI64, {}, {kLarge + 2});
-    expect_success(
-        {"run", "model.tsr", "--input", "a/b=a.npy", "--input", "limit=limit.npy", "--out", "out"});
-    EXPECT_EQ(load<int64_t>("out/sum.npy", ElementType::kI64, {}), std::vector<int64_t>{2 * kLarge + 3});
-    EXPECT_EQ(load<uint8_t>("out/is.less.npy", ElementType::kBool, {2}), (std::vector<uint8_t>{1, 0}));
+    expect_success({"retarget", "model.tsr", "-o", "moved.tsr", "-q"});
+    for (const std::string artefact : {"model.tsr", "moved.tsr"}) {
+        const std::string out = "out_of_" + artefact;
+        expect_success({"run", artefact, "--input", "a/b=a.npy", "--input", "limit=limit.npy", "--out", out});
+        EXPECT_EQ(load<int64_t>(out + "/sum.npy", ElementType::kI64, {}),
+                  std::vector<int64_t>{2 * kLarge + 3});
+        EXPECT_EQ(load<uint8_t>(out + "/is.less.npy", ElementType::kBool, {2}), (std::vector<uint8_t>{1, 0}));
+    }
 }
 
 TEST_F(OnnxFiles, OneModelForSeveralExtents) {

@@ -40,8 +40,6 @@ Array array_of(const onnx::Port& port, const TensorData& data) {
 
 }  // namespace
 
-}  // namespace tessera
-
 std::map<std::string, Array> interpret_onnx(const std::filesystem::path& path, const OnnxSettings& settings,
                                             const std::map<std::string, ArrayView>& inputs) {
     const onnx::ImportedModel model = onnx::import_supported_onnx(path, compiler::import_options(settings));
