@@ -116,6 +116,7 @@ Results shape_of(const Call& call) {
 }
 
 Results size_of(const Call& call) {
+    expect_readable(call.in(0));
     const std::optional<LinearForm> count = volume_of(call.in(0).shape).form();
     if (!count) call.refuse("multiplies symbolic extents", "give them by --dim NAME=NUMBER");
     return {operand_of_forms(DataType::kInt64, {}, {*count})};
