@@ -135,16 +135,24 @@ struct CostPoint {
     std::map<std::string, int64_t> values;
 };
 
-/// Compiles an ONNX model (.onnx, docs/onnx.md) into an artefact that `tessera run` calls with arrays.
-/// `dims`: for each symbolic extent a number or bounds. `constants`: inputs that are known now, such as one
-/// that chooses a branch, each a number or the path of a NumPy file. `points`: where the plan should be fast;
-/// without one at the upper bounds. Settings as for a program.
+/// What an ONNX model leaves open (docs/onnx.md).
+struct OnnxSettings {
+    std::map<std::string, ExtentBounds>
+        dims;  ///< of each symbolic extent, by the model's name or the graph's
+    /// Inputs that are known now, such as one that chooses a branch: each a number for all elements, a
+    /// list "1,2" of them, or the path of a NumPy file.
+    std::map<std::string, std::string> constants;
+    /// Outputs by inputs that they continue with rows appended, such as {"present.0.key", "past.0.key"}: a
+    /// state of the program, which a call changes in place.
+    std::map<std::string, std::string> aliases = {};
+    std::vector<CostPoint> points;  ///< where the plan should be fast; without one at the upper bounds
+};
+
+/// Compiles an ONNX model (.onnx, docs/onnx.md) into an artefact that `tessera run` and Program (tessera/
+/// program.h) call with arrays. Settings as for a program.
 /// @throws Error as compile_program does, naming everything that is not supported, by node and operator.
-CompileReport compile_onnx(const std::filesystem::path& model,
-                           const std::map<std::string, ExtentBounds>& dims,
-                           const std::map<std::string, std::string>& constants,
-                           const std::vector<CostPoint>& points, const std::filesystem::path& out,
-                           const CompileSettings& settings);
+CompileReport compile_onnx(const std::filesystem::path& model, const OnnxSettings& onnx,
+                           const std::filesystem::path& out, const CompileSettings& settings);
 
 /// Makes an artefact fit another machine, without the model that it came from. The artefact keeps its policy,
 /// the types of its weights and cache, its embeddings and its context: `policy`, `cache_type`, `quantize` and

@@ -18,4 +18,5 @@
 #include "tessera/inspect.h"
 #include "tessera/model.h"
 #include "tessera/open.h"
+#include "tessera/program.h"
 #include "tessera/tools.h"

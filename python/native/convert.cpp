@@ -110,6 +110,8 @@ OpenSettings open_settings(py::dict settings) {
     Named named(std::move(settings));
     OpenSettings result;
     read_common(named, result);
+    named.read("machine", result.machine);
+    named.read("search_effort", result.search_effort);
     named.read("models_directory", result.models_directory);
     named.read("program", result.program);
     named.finish();
@@ -135,6 +137,18 @@ EmbedOptions embed_options(const std::optional<std::string>& pooling, std::optio
                     ErrorKind::kUsage);
     }
     return options;
+}
+
+py::bytearray array_bytes(std::span<const std::byte> bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+py::bytearray float_rows(size_t rows, size_t width, const std::function<void(float*)>& fill) {
+    py::bytearray bytes(nullptr, rows * width * sizeof(float));
+    auto* const numbers = reinterpret_cast<float*>(PyByteArray_AS_STRING(bytes.ptr()));
+    const Outside interpreter;
+    fill(numbers);
+    return bytes;
 }
 
 const char* name_of(StopReason reason) {

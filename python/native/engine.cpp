@@ -2,8 +2,6 @@
 #include <optional>
 #include <utility>
 
-#include <pybind11/numpy.h>
-
 #include "native/convert.h"
 #include "native/interpreter.h"
 #include "native/queue.h"
@@ -105,10 +103,10 @@ public:
         expect_owner();
         return as_dict(told_->queue.result());
     }
-    py::array_t<float> embedding() {
+    py::bytearray embedding() {
         expect_owner();
         (void)told_->queue.result();
-        return py::array_t<float>(static_cast<py::ssize_t>(told_->embedding.size()), told_->embedding.data());
+        return array_bytes(std::as_bytes(std::span(told_->embedding)));
     }
 
 private:

@@ -4,8 +4,6 @@
 #include <thread>
 #include <utility>
 
-#include <pybind11/numpy.h>
-
 #include "native/convert.h"
 #include "native/interpreter.h"
 #include "native/queue.h"
@@ -171,33 +169,29 @@ py::dict generate(PyModel& model, const Ids& prompt, py::dict named) {
     return as_dict(result);
 }
 
-py::array_t<float> logits(PyModel& model, const Ids& ids) {
+/// @return rows of numbers (float_rows)
+py::bytearray logits(PyModel& model, const Ids& ids) {
     const PyModel::Use use(model);
-    const auto width = static_cast<size_t>(model.file().vocabulary());
-    py::array_t<float> rows({ids.size(), width});
-    float* next = rows.mutable_data();
-    const Outside interpreter;
-    model.model().logits(ids, [&](std::span<const float> row) {
-        throw_if_interrupted();
-        next = std::copy(row.begin(), row.end(), next);
+    return float_rows(ids.size(), static_cast<size_t>(model.file().vocabulary()), [&](float* next) {
+        model.model().logits(ids, [&](std::span<const float> row) {
+            throw_if_interrupted();
+            next = std::copy(row.begin(), row.end(), next);
+        });
     });
-    return rows;
 }
 
-py::array_t<float> embed(PyModel& model, const std::vector<Ids>& texts,
-                         const std::optional<std::string>& pooling, std::optional<bool> normalise) {
+/// @return rows of numbers (float_rows)
+py::bytearray embed(PyModel& model, const std::vector<Ids>& texts, const std::optional<std::string>& pooling,
+                    std::optional<bool> normalise) {
     const EmbedOptions options = embed_options(pooling, normalise);
     const PyModel::Use use(model);
-    const auto width = static_cast<size_t>(model.file().embedding_width());
-    py::array_t<float> rows({texts.size(), width});
-    float* next = rows.mutable_data();
-    const Outside interpreter;
-    for (const Ids& ids : texts) {
-        throw_if_interrupted();
-        const std::vector<float> embedding = model.model().embed(ids, options);
-        next = std::copy(embedding.begin(), embedding.end(), next);
-    }
-    return rows;
+    return float_rows(texts.size(), static_cast<size_t>(model.file().embedding_width()), [&](float* next) {
+        for (const Ids& ids : texts) {
+            throw_if_interrupted();
+            const std::vector<float> embedding = model.model().embed(ids, options);
+            next = std::copy(embedding.begin(), embedding.end(), next);
+        }
+    });
 }
 
 }  // namespace

@@ -33,6 +33,12 @@ void declare_compiling(py::module_& module) {
                    const CompileSettings how = compile_settings(std::move(settings));
                    return compiling([&] { return tessera::compile(model, out, how); });
                });
+    module.def("compile_onnx", [=](const std::filesystem::path& model, const std::filesystem::path& out,
+                                   py::dict onnx, py::dict settings) {
+        const OnnxSettings what = onnx_settings(std::move(onnx));
+        const CompileSettings how = compile_settings(std::move(settings));
+        return compiling([&] { return tessera::compile_onnx(model, what, out, how); });
+    });
     module.def("retarget", [=](const std::filesystem::path& artefact, const std::filesystem::path& out,
                                py::dict settings) {
         const CompileSettings how = compile_settings(std::move(settings));
@@ -59,4 +65,5 @@ PYBIND11_MODULE(_native, module) {
     declare_compiling(module);
     declare_model(module);
     declare_engine(module);
+    declare_program(module);
 }

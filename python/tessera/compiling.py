@@ -1,11 +1,12 @@
-"""From a checkpoint to an artefact, and what an artefact holds."""
+"""From a model to an artefact."""
 
-import json
+import os
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Unpack
+from typing import Any, NamedTuple, Optional, Union, Unpack, overload
 
 from tessera import _native, environment
 from tessera.options import CompileOptions, Path
+from tessera.program import Program, onnx_settings, open_onnx
 
 
 class Pass(NamedTuple):
@@ -42,14 +43,35 @@ def _report(report: dict[str, Any]) -> CompileReport:
     return CompileReport(**{**report, "passes": [Pass(*one) for one in report["passes"]]})
 
 
-def compile(model: Path, out: Path, **options: Unpack[CompileOptions]) -> CompileReport:
-    """Compiles a HuggingFace folder or GGUF file into the artefact `out`, which appears whole or not at all.
+@overload
+def compile(model: Path, out: Path, **options: Unpack[CompileOptions]) -> CompileReport: ...
+
+
+@overload
+def compile(model: Path, out: None = None, **options: Unpack[CompileOptions]) -> Program: ...
+
+
+def compile(
+    model: Path, out: Optional[Path] = None, **options: Unpack[CompileOptions]
+) -> Union[CompileReport, Program]:
+    """Compiles a HuggingFace folder, GGUF file or ONNX model into the artefact `out`, which appears whole or not at all.
+
+    An ONNX model without `out` is compiled on first use, found again in the user's cache, and opened: a function of
+    named arrays (tessera.Program). tessera.load does so with language models. Of the options it has machine, workers,
+    search_effort, dims, constants, points, aliases and on_pass.
 
     It needs a C++ compiler (g++ or clang++, 12 or newer). Ctrl-C ends it between two passes and while the C++ compiler
     runs. Options: see CompileOptions.
 
     Raises Error naming the option that is outside its range, or what is unsupported, illegal or missing.
     """
+    if os.fspath(model).endswith(".onnx"):
+        onnx = onnx_settings(*(options.pop(name, None) for name in ("dims", "constants", "points", "aliases")))
+        if out is None:
+            return open_onnx(model, onnx, **options)
+        return _report(_native.compile_onnx(model, out, onnx, {**environment.compiling(), **options}))
+    if out is None:
+        raise TypeError("out is missing: only ONNX models are opened when they are compiled; tessera.load does so with others")
     return _report(_native.compile(model, out, {**environment.compiling(), **options}))
 
 
@@ -60,26 +82,3 @@ def retarget(artefact: Path, out: Path, **options: Unpack[CompileOptions]) -> Co
     Raises Error as compile does, and if `context` is given.
     """
     return _report(_native.retarget(artefact, out, {**environment.compiling(), **options}))
-
-
-def inspect(artefact: Path, *, costs: bool = False, machine: Path = "") -> dict[str, Any]:
-    """What an artefact holds, as lists and dictionaries: the document of `tessera inspect --json`.
-
-    manifest   how the code is called: symbols, inputs, outputs, states, constants (docs/artefact.md)
-    plan       every decision of the compilation (docs/plan.md)
-    operators  [{point, operators: [{block, operator, times, flops, special, bytes}]}], by their definitions; bytes are
-               those of all tensors, each element once, of one of its `times`
-    costs      with `costs`: {machine, machine_hash, is_measured, steps: [{point, specialisation, seconds, kernels:
-               [{block, kernel, times, seconds, compute_seconds, stall_seconds, barrier_seconds, levels, unknown}]}]};
-               None else. Seconds that are not known are None. `machine` is the description of the machine that they
-               are for; without it this one, if the artefact was compiled for it.
-
-    Raises Error if the file is no artefact or is damaged, and if nothing is known of the machine.
-    """
-    return json.loads(_native.inspect(artefact, costs, machine, environment.cache()))
-
-
-def plan_text(artefact: Path) -> str:
-    """The plan of an artefact as the text (TOML) that `compile(plan=FILE)` takes. Raises Error if the file is no
-    artefact."""
-    return _native.plan_text(artefact)

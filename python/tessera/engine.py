@@ -129,7 +129,7 @@ class Engine:
         ]
         rows = np.empty((len(requests), self.embedding_width), np.float32)
         for row, request in zip(rows, requests):
-            row[:] = request.embedding()
+            row[:] = np.frombuffer(request.embedding(), np.float32)
         return rows[0] if isinstance(texts, str) else rows
 
     def statistics(self) -> dict[str, Union[int, float]]:

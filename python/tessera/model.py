@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tessera import _native, environment
-from tessera.compiling import inspect, plan_text
+from tessera.inspecting import inspect, plan_text
 from tessera.options import GenerateOptions, Message, Path, Prompt
 from tessera.prompts import message_texts, one_text, prepare, several, token_ids
 
@@ -193,7 +193,8 @@ class Model:
 
         Raises Error if there are no ids, they do not fit into the context, or one is not of the vocabulary.
         """
-        return self._native.logits(self.encode(prompt) if isinstance(prompt, str) else token_ids(prompt))
+        rows = self._native.logits(self.encode(prompt) if isinstance(prompt, str) else token_ids(prompt))
+        return np.frombuffer(rows, np.float32).reshape(-1, self.vocabulary)
 
     def embed(
         self, texts: Union[str, Sequence[str]], *, pooling: Optional[str] = None, normalise: Optional[bool] = None
@@ -206,7 +207,9 @@ class Model:
 
         Raises Error if the model was compiled without embeddings (compile and load have the option), and as logits does.
         """
-        rows = self._native.embed([self._native.encode_whole(text) for text in several(texts)], pooling, normalise)
+        whole = [self._native.encode_whole(text) for text in several(texts)]
+        numbers = np.frombuffer(self._native.embed(whole, pooling, normalise), np.float32)
+        rows = numbers.reshape(len(whole), self.embedding_width)
         return rows[0] if isinstance(texts, str) else rows
 
     def inspect(self, *, costs: bool = False, machine: Path = "") -> dict[str, Any]:

@@ -16,6 +16,18 @@ Prompt = Union[str, Sequence[int], Sequence[Message]]
 """A text, its ids (int[tokens]), or a conversation, which the model's own chat template writes."""
 
 
+Dims = Mapping[str, Union[int, tuple[int, int]]]
+"""Symbolic extents of an ONNX model: a number, or the least and the largest one."""
+
+Constants = Mapping[str, Any]
+"""Inputs of an ONNX model that are known when it is compiled: a number, an array of few numbers, or the path of a NumPy
+file."""
+
+Points = Mapping[str, Union[Mapping[str, int], tuple[float, Mapping[str, int]]]]
+"""Values of all symbols of an ONNX model at which the plan should be fast, by a name for each; or how much they count,
+and the values."""
+
+
 class GenerateOptions(TypedDict, total=False):
     """How a text is continued. Without options: the most probable tokens, at most 128.
 
@@ -78,6 +90,10 @@ class CompileOptions(TypedDict, total=False):
     cluster        description of the ranks and what lies between them (TOML); default: ranks on this machine
     rank_memory    bytes of one rank, at most
     dump           folder for the printed form after every pass
+    dims           of an ONNX model: its symbolic extents
+    constants      of an ONNX model: inputs that are known now
+    aliases        of an ONNX model: outputs that an input continues with rows appended, {"present.0.key": "past.0.key"}
+    points         of an ONNX model with bounds: where the plan should be fast; without it at the upper bounds
     on_pass        told the name of each pass as it starts; an exception that it raises ends the compilation
     """
 
@@ -99,4 +115,8 @@ class CompileOptions(TypedDict, total=False):
     cluster: Path
     rank_memory: int
     dump: Path
+    dims: Dims
+    constants: Constants
+    aliases: Mapping[str, str]
+    points: Points
     on_pass: Callable[[str], None]

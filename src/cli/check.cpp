@@ -9,9 +9,10 @@
 #include <fmt/ranges.h>
 
 #include "cli/first_use.h"
-#include "cli/named_values.h"
 #include "cli/number_checks.h"
+#include "cli/onnx_flags.h"
 #include "cli/verb.h"
+#include "compiler/import_options.h"
 #include "import/import_model.h"
 #include "import/onnx/import_onnx.h"
 #include "import/repeating_groups.h"
@@ -111,13 +112,9 @@ void print_text(const import::Checkpoint& checkpoint, import::Findings& findings
 }
 
 /// An ONNX model: all of it that is not supported, each node with its reason.
-int check_onnx(const std::string& file, const std::vector<std::string>& dims,
-               const std::vector<std::string>& constants) {
-    import::onnx::ImportOptions options;
-    for (const auto& [name, value] : named_files("--constant", constants)) options.constants[name] = value;
-    for (const auto& [name, bounds] : named_bounds("--dim", dims))
-        options.dims[name] = {bounds.low, bounds.high};
-    const import::onnx::ImportedModel model = import::onnx::import_onnx(file, options);
+int check_onnx(const std::string& file, const OnnxFlags& flags) {
+    const import::onnx::ImportedModel model =
+        import::onnx::import_onnx(file, compiler::import_options(onnx_settings(flags)));
     row("model", "{} (ONNX, IR version {})", file, model.text.ir_version);
     if (!model.text.producer.empty()) row("producer", "{}", model.text.producer);
     for (const auto& [domain, version] : model.text.opsets)
@@ -159,34 +156,30 @@ int check(const std::string& model, const import::Architectures& known) {
 }  // namespace
 
 Verb check_verb() {
-    return {
-        .name = "check",
-        .help = "tell what a model is, and all of it that is not supported",
-        .examples = {"tessera check models/Qwen3-0.6B", "tessera check model.gguf",
-                     "tessera check config.json"},
-        .declare = [](CLI::App& app, const Environment&) -> Job {
-            struct CheckArguments {
-                std::string model, architecture;
-                std::vector<std::string> dims, constants;
-            };
-            const auto options = std::make_shared<CheckArguments>();
-            app.add_option("MODEL", options->model,
-                           "a folder with config.json, a GGUF file, an ONNX model, or a config.json alone")
-                ->required()
-                ->check(not_empty());
-            add_architecture_flag(app, options->architecture);
-            add_named_bounds(app, "--dim", options->dims,
-                             "of an ONNX model: a symbolic extent, or its bounds; may be repeated");
-            add_named_files(app, "--constant", options->constants,
-                            "of an ONNX model: a number or NumPy file for an input that is known when it is "
-                            "compiled; may be repeated");
-            return [options] {
-                const std::filesystem::path path = options->model;
-                if (path.extension() == ".onnx" && !std::filesystem::is_directory(path))
-                    return check_onnx(options->model, options->dims, options->constants);
-                return check(options->model, architectures_of(options->architecture));
-            };
-        }};
+    return {.name = "check",
+            .help = "tell what a model is, and all of it that is not supported",
+            .examples = {"tessera check models/Qwen3-0.6B", "tessera check model.gguf",
+                         "tessera check config.json"},
+            .declare = [](CLI::App& app, const Environment&) -> Job {
+                struct CheckArguments {
+                    std::string model, architecture;
+                    OnnxFlags onnx;
+                };
+                const auto options = std::make_shared<CheckArguments>();
+                app.add_option(
+                       "MODEL", options->model,
+                       "a folder with config.json, a GGUF file, an ONNX model, or a config.json alone")
+                    ->required()
+                    ->check(not_empty());
+                add_architecture_flag(app, options->architecture);
+                add_onnx_flags(app, options->onnx);
+                return [options] {
+                    const std::filesystem::path path = options->model;
+                    if (path.extension() == ".onnx" && !std::filesystem::is_directory(path))
+                        return check_onnx(options->model, options->onnx);
+                    return check(options->model, architectures_of(options->architecture));
+                };
+            }};
 }
 
 }  // namespace tessera::cli

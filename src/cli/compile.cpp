@@ -1,6 +1,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -8,6 +9,7 @@
 #include "cli/compiling.h"
 #include "cli/named_values.h"
 #include "cli/number_checks.h"
+#include "cli/onnx_flags.h"
 #include "cli/verb.h"
 #include "support/error.h"
 
@@ -18,25 +20,23 @@ struct CompileArguments {
     std::string model;
     std::string out;
     CompileFlags flags;
-    std::vector<std::string> constants;  ///< NAME=FILE
-    std::vector<std::string> dims;       ///< NAME=N, NAME=LOW..HIGH
-    std::vector<std::string> points;     ///< NAME=SYMBOL:N,..
+    OnnxFlags onnx;
     bool is_quiet = false;
 };
 
 /// A checkpoint is a folder or ends in .gguf.
 CompileReport compile_file(const CompileArguments& options, const Environment& environment) {
-    const auto constants = named_files("--constant", options.constants);
+    const OnnxFlags& onnx = options.onnx;
     if (std::filesystem::path(options.model).extension() == ".ir")
-        return compile_program(options.model, constants, options.out, options.flags, environment);
-    const auto dims = named_bounds("--dim", options.dims);
+        return compile_program(options.model, named_files("--constant", onnx.constants), options.out,
+                               options.flags, environment);
     if (std::filesystem::path(options.model).extension() == ".onnx")
-        return compile_onnx(options.model, dims, {constants.begin(), constants.end()},
-                            points_of("--point", options.points), options.out, options.flags, environment);
-    if (!dims.empty() || !options.points.empty())
-        throw Error(options.model, dims.empty() ? "--point" : "--dim", "is for ONNX models (.onnx)", "",
-                    ErrorKind::kUsage);
-    if (!constants.empty())
+        return compile_onnx(options.model, onnx_settings(onnx), options.out, options.flags, environment);
+    for (const auto& [option, is_given] :
+         {std::pair("--dim", !onnx.dims.empty()), std::pair("--point", !onnx.points.empty()),
+          std::pair("--alias", !onnx.aliases.empty())})
+        if (is_given) throw Error(options.model, option, "is for ONNX models (.onnx)", "", ErrorKind::kUsage);
+    if (!onnx.constants.empty())
         throw Error(options.model, "--constant", "is for programs (.ir); a checkpoint has its own weights",
                     "", ErrorKind::kUsage);
     return compile(options.model, options.out, options.flags, environment);
@@ -56,13 +56,9 @@ Job declare_compile(CLI::App& app, const Environment& environment) {
     add_compile_flags(app, options->flags);
     add_cost_flag(app, options->flags);
     add_backend_flag(app, options->flags);
-    add_named_files(
-        app, "--constant", options->constants,
-        "of a program: a NumPy file for a tensor that it names as the source of a constant; of an ONNX "
-        "model: a number or NumPy file for an input that is known now; may be repeated");
-    add_named_bounds(app, "--dim", options->dims,
-                     "of an ONNX model: a symbolic extent, or its bounds; may be repeated");
-    add_points(app, "--point", options->points,
+    add_onnx_flags(app, options->onnx,
+                   "of a program: a NumPy file for a tensor that it names as the source of a constant; ");
+    add_points(app, "--point", options->onnx.points,
                "of an ONNX model with bounds: values of all its symbols at which the plan should be fast, as "
                "often as NAME*WEIGHT says; may be repeated, default: the upper bounds");
     return [options, &environment] {

@@ -172,12 +172,10 @@ CompileReport compile_program(const fs::path& program, const std::map<std::strin
     return report;
 }
 
-CompileReport compile_onnx(const fs::path& model, const std::map<std::string, ExtentBounds>& dims,
-                           const std::map<std::string, std::string>& constants,
-                           const std::vector<CostPoint>& points, const fs::path& out,
+CompileReport compile_onnx(const fs::path& model, const OnnxSettings& onnx, const fs::path& out,
                            const CompileFlags& flags, const Environment& environment) {
-    CompileReport report = tessera::compile_onnx(model, dims, constants, points, out,
-                                                 Compilation(flags, environment).settings());
+    CompileReport report =
+        tessera::compile_onnx(model, onnx, out, Compilation(flags, environment).settings());
     print_warnings(model.string(), report.warnings);
     return report;
 }

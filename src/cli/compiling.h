@@ -62,11 +62,9 @@ CompileReport compile_program(const std::filesystem::path& program,
                               const std::filesystem::path& out, const CompileFlags& flags,
                               const Environment& environment);
 /// The same of an ONNX model, with bounds of its symbolic extents and inputs that are known now.
-CompileReport compile_onnx(const std::filesystem::path& model,
-                           const std::map<std::string, ExtentBounds>& dims,
-                           const std::map<std::string, std::string>& constants,
-                           const std::vector<CostPoint>& points, const std::filesystem::path& out,
-                           const CompileFlags& flags, const Environment& environment);
+CompileReport compile_onnx(const std::filesystem::path& model, const OnnxSettings& onnx,
+                           const std::filesystem::path& out, const CompileFlags& flags,
+                           const Environment& environment);
 /// The same from an artefact.
 CompileReport retarget(const std::filesystem::path& artefact, const std::filesystem::path& out,
                        const CompileFlags& flags, const Environment& environment);

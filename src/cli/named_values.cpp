@@ -86,6 +86,11 @@ CLI::Option* add_named_files(CLI::App& app, const std::string& option, std::vect
     return add_named(app, option, values, help, "NAME=FILE", not_empty());
 }
 
+CLI::Option* add_named_texts(CLI::App& app, const std::string& option, std::vector<std::string>& values,
+                             const std::string& type, const std::string& help) {
+    return add_named(app, option, values, help, type, not_empty());
+}
+
 CLI::Option* add_named_numbers(CLI::App& app, const std::string& option, std::vector<std::string>& values,
                                const std::string& help) {
     return add_named(app, option, values, help, "NAME=N", positive_count());
@@ -112,14 +117,20 @@ std::map<std::string, ExtentBounds> named_bounds(const std::string& option,
     return all;
 }
 
-std::map<std::string, std::filesystem::path> named_files(const std::string& option,
-                                                         const std::vector<std::string>& values) {
-    std::map<std::string, std::filesystem::path> all;
+std::map<std::string, std::string> named_texts(const std::string& option,
+                                               const std::vector<std::string>& values) {
+    std::map<std::string, std::string> all;
     for (const std::string& text : values) {
-        const auto [name, file] = parts_of(text);
-        refuse_twice(all.emplace(name, file).second, option, name);
+        const auto [name, value] = parts_of(text);
+        refuse_twice(all.emplace(name, value).second, option, name);
     }
     return all;
+}
+
+std::map<std::string, std::filesystem::path> named_files(const std::string& option,
+                                                         const std::vector<std::string>& values) {
+    const std::map<std::string, std::string> texts = named_texts(option, values);
+    return {texts.begin(), texts.end()};
 }
 
 std::map<std::string, int64_t> named_numbers(const std::string& option,

@@ -33,15 +33,16 @@ fs::path file_of(const fs::path& folder, const std::string& name) {
 void check_folder(const fs::path& folder, const runtime::Manifest& manifest) {
     create_folders(folder);
     for (const auto& output : manifest.outputs) check_output(file_of(folder, output.array_name()));
-    for (const auto& state : manifest.states) check_output(file_of(folder, state.name));
+    for (const auto& state : manifest.states) check_output(file_of(folder, state.array_name()));
 }
 
 void write_results(const programs::ProgramCall& call, const fs::path& folder) {
-    for (const programs::ResultArray& array : call.results()) {
-        const fs::path file = file_of(folder, array.name);
-        import::write_npy(file, array.element, array.shape, array.elements);
-        note("{}: {}[{}]", printable(file.string()), name(array.element), fmt::join(array.shape, ", "));
-    }
+    for (const auto& arrays : {call.outputs(), call.states()})
+        for (const programs::ResultArray& array : arrays) {
+            const fs::path file = file_of(folder, array.name);
+            import::write_npy(file, array.element, array.shape, array.elements);
+            note("{}: {}[{}]", printable(file.string()), name(array.element), fmt::join(array.shape, ", "));
+        }
 }
 
 /// The first calls, which warm caches up, have happened: the results come from one.
@@ -79,9 +80,14 @@ int run_program(const std::shared_ptr<const runtime::Artefact>& artefact, const 
     if (flags.out.empty() && flags.times == 0)
         throw Error(artefact->where(), "", "is a program, and nothing is to be done with its results",
                     "--out DIR writes them, --times N prints how long a call takes", ErrorKind::kUsage);
-    const programs::CallArguments arguments{.inputs = named_files("--input", flags.inputs),
-                                            .symbols = named_numbers("--symbol", flags.symbols)};
-    programs::ProgramCall call(artefact, arguments);
+    programs::CallArguments arguments{.inputs = {}, .symbols = named_numbers("--symbol", flags.symbols)};
+    std::vector<import::NpyFile> files;  // as long as the arrays of the arguments
+    programs::ProgramCall call(artefact);
+    for (const auto& [name, path] : named_files("--input", flags.inputs)) {
+        files.push_back(import::NpyFile::open(path));
+        arguments.inputs[name] = files.back().array();
+    }
+    call.set(arguments);
     if (!flags.out.empty()) check_folder(flags.out, artefact->manifest());
     call.run();
     if (!flags.out.empty()) write_results(call, flags.out);

@@ -14,13 +14,13 @@ namespace tessera::compiler {
 
 namespace {
 
-void name_arrays(const std::vector<ModelParts::Array>& arrays,
-                 std::vector<runtime::Manifest::Tensor>& tensors) {
-    for (runtime::Manifest::Tensor& tensor : tensors) {
+template <typename Tensor>
+void name_arrays(const std::vector<ModelParts::Array>& arrays, std::vector<Tensor>& tensors) {
+    for (Tensor& tensor : tensors) {
         const auto array = std::ranges::find(arrays, tensor.name, &ModelParts::Array::value);
         if (array == arrays.end()) continue;
         if (array->name != tensor.name) tensor.array = array->name;
-        tensor.is_scalar = array->is_scalar;
+        if constexpr (requires { tensor.is_scalar; }) tensor.is_scalar = array->is_scalar;
     }
 }
 
@@ -59,6 +59,7 @@ void write_model(const ModelParts& parts, const Compiled& compiled, const std::f
     contents.manifest.warnings = parts.warnings;
     name_arrays(parts.arrays, contents.manifest.inputs);
     name_arrays(parts.arrays, contents.manifest.outputs);
+    name_arrays(parts.arrays, contents.manifest.states);
     contents.manifest.empty_inputs = parts.empty_inputs;
     contents.manifest.empty_outputs = parts.empty_outputs;
     contents.manifest.hidden_outputs = parts.hidden_outputs;

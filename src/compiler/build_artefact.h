@@ -19,7 +19,7 @@ struct ModelParts {
     std::vector<runtime::NamedFile> tokenizer;
     std::string where;                  ///< the file or folder, for errors
     std::vector<std::string> warnings;  ///< for users that compile or run it
-    /// The name that a call has for the array of an input or output, and whether it has no axes.
+    /// The name that a call has for the array of an input, output or state, and whether it has no axes.
     struct Array {
         std::string value, name;
         bool is_scalar = false;

@@ -68,14 +68,11 @@ CompileReport compile_program(const std::filesystem::path& file,
                               const std::map<std::string, std::filesystem::path>& constants,
                               const std::filesystem::path& out, const CompileOptions& options);
 
-/// Compiles an ONNX model into an artefact. `dims`: the bounds of symbolic extents. `constants`: inputs that
-/// are known now, by a number or the path of a NumPy file.
+/// Compiles an ONNX model into an artefact.
 /// @pre as compile_program
 /// @throws Error naming everything that is not supported, by node and operator.
-CompileReport compile_onnx(const std::filesystem::path& file, const std::map<std::string, ExtentBounds>& dims,
-                           const std::map<std::string, std::string>& constants,
-                           const std::vector<CostPoint>& points, const std::filesystem::path& out,
-                           const CompileOptions& options);
+CompileReport compile_onnx(const std::filesystem::path& file, const OnnxSettings& settings,
+                           const std::filesystem::path& out, const CompileOptions& options);
 
 /// Makes an artefact for another machine from an artefact: its graph is planned anew (or by the given plan),
 /// and its weights, whose packing is invertible, are packed for that plan. The result is byte for byte what

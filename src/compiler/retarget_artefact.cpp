@@ -1,4 +1,5 @@
 #include <memory>
+#include <vector>
 
 #include "compiler/build_artefact.h"
 #include "compiler/packed_weights.h"
@@ -7,6 +8,20 @@
 #include "support/error.h"
 
 namespace tessera::compiler {
+namespace {
+
+/// What calls name the arrays of an artefact, where that is no name of its graph.
+std::vector<ModelParts::Array> named_arrays(const runtime::Manifest& manifest) {
+    std::vector<ModelParts::Array> arrays;
+    for (const auto* tensors : {&manifest.inputs, &manifest.outputs})
+        for (const runtime::Manifest::Tensor& tensor : *tensors)
+            arrays.push_back({tensor.name, tensor.array_name(), tensor.is_scalar});
+    for (const runtime::Manifest::State& state : manifest.states)
+        arrays.push_back({state.name, state.array_name()});
+    return arrays;
+}
+
+}  // namespace
 
 CompileReport retarget_artefact(const std::filesystem::path& path, const std::filesystem::path& out,
                                 const CompileOptions& options) {
@@ -29,7 +44,11 @@ CompileReport retarget_artefact(const std::filesystem::path& path, const std::fi
                     .text = artefact->manifest().text,
                     .tokenizer = artefact->tokenizer(),
                     .where = artefact->where(),
-                    .warnings = artefact->manifest().warnings},
+                    .warnings = artefact->manifest().warnings,
+                    .arrays = named_arrays(artefact->manifest()),
+                    .empty_inputs = artefact->manifest().empty_inputs,
+                    .empty_outputs = artefact->manifest().empty_outputs,
+                    .hidden_outputs = artefact->manifest().hidden_outputs},
                    out, options, report);
     return report;
 }

@@ -84,10 +84,14 @@ TEST_F(OnnxFiles, TypesAndScalarsOfTheModel) {
     constexpr int64_t kLarge = int64_t{1} << 60;
     save<int64_t>("a.npy", ElementType::kI64, {2}, {kLarge + 1, kLarge + 2});
     save<int64_t>("limit.npy", ElementType::kI64, {}, {kLarge + 2});
-    expect_success(
-        {"run", "model.tsr", "--input", "a/b=a.npy", "--input", "limit=limit.npy", "--out", "out"});
-    EXPECT_EQ(load<int64_t>("out/sum.npy", ElementType::kI64, {}), std::vector<int64_t>{2 * kLarge + 3});
-    EXPECT_EQ(load<uint8_t>("out/is.less.npy", ElementType::kBool, {2}), (std::vector<uint8_t>{1, 0}));
+    expect_success({"retarget", "model.tsr", "-o", "moved.tsr", "-q"});
+    for (const std::string artefact : {"model.tsr", "moved.tsr"}) {
+        const std::string out = "out_of_" + artefact;
+        expect_success({"run", artefact, "--input", "a/b=a.npy", "--input", "limit=limit.npy", "--out", out});
+        EXPECT_EQ(load<int64_t>(out + "/sum.npy", ElementType::kI64, {}),
+                  std::vector<int64_t>{2 * kLarge + 3});
+        EXPECT_EQ(load<uint8_t>(out + "/is.less.npy", ElementType::kBool, {2}), (std::vector<uint8_t>{1, 0}));
+    }
 }
 
 TEST_F(OnnxFiles, OneModelForSeveralExtents) {
@@ -126,6 +130,45 @@ TEST_F(OnnxFiles, AnInputThatChoosesABranchIsStated) {
     save<float>("x.npy", ElementType::kF32, {2}, {1, 2});
     expect_success({"run", "model.tsr", "--input", "x=x.npy", "--out", "out"});
     EXPECT_EQ(load<float>("out/y.npy", ElementType::kF32, {2}), (std::vector<float>{-1, -2}));
+}
+
+TEST_F(OnnxFiles, AnInputMayBeStatedByAList) {
+    write("model.onnx", OnnxBuilder()
+                            .input("x", test::kOnnxFloat, {2, 3})
+                            .input("shape", test::kOnnxInt64, {2})
+                            .output("y", test::kOnnxFloat, {3, 2})
+                            .node(OnnxNode("Reshape", {"x", "shape"}, {"y"}))
+                            .bytes());
+    EXPECT_THAT(tessera({"check", "model.onnx", "--constant", "shape=1,2,3"}).output,
+                HasSubstr("is stated by 3 numbers, expected 2"));
+    expect_success({"compile", "model.onnx", "-o", "model.tsr", "-q", "--constant", "shape=3,-1"});
+    save<float>("x.npy", ElementType::kF32, {2, 3}, {1, 2, 3, 4, 5, 6});
+    expect_success({"run", "model.tsr", "--input", "x=x.npy", "--out", "out"});
+    EXPECT_EQ(load<float>("out/y.npy", ElementType::kF32, {3, 2}), (std::vector<float>{1, 2, 3, 4, 5, 6}));
+}
+
+TEST_F(OnnxFiles, AnAliasIsAStateByTheNameOfTheInput) {
+    write("model.onnx", OnnxBuilder()
+                            .symbolic_input("past.key", test::kOnnxFloat, {"held", "2"})
+                            .input("new", test::kOnnxFloat, {1, 2})
+                            .symbolic_input("weights", test::kOnnxFloat, {"1", "total"})
+                            .symbolic_output("present.key", test::kOnnxFloat, {"total", "2"})
+                            .output("y", test::kOnnxFloat, {1, 2})
+                            .node(OnnxNode("Concat", {"past.key", "new"}, {"present.key"}).integer("axis", 0))
+                            .node(OnnxNode("MatMul", {"weights", "present.key"}, {"y"}))
+                            .bytes());
+    expect_success({"compile", "model.onnx", "-o", "model.tsr", "-q", "--dim", "held=0..3", "--dim",
+                    "total=1..4", "--alias", "present.key=past.key"});
+    save<float>("past.npy", ElementType::kF32, {4, 2}, {1, 2, 3, 4, 9, 9, 9, 9});
+    save<float>("new.npy", ElementType::kF32, {1, 2}, {5, 6});
+    save<float>("weights.npy", ElementType::kF32, {1, 3}, {1, 10, 100});
+    expect_success({"run", "model.tsr", "--input", "past.key=past.npy", "--input", "new=new.npy", "--input",
+                    "weights=weights.npy", "--out", "out"});
+    EXPECT_EQ(load<float>("out/y.npy", ElementType::kF32, {1, 2}), (std::vector<float>{531, 642}));
+    EXPECT_EQ(load<float>("out/past.key.npy", ElementType::kF32, {4, 2}),
+              (std::vector<float>{1, 2, 3, 4, 5, 6, 9, 9}));
+    EXPECT_THAT(tessera({"compile", "models/tiny", "-o", "x.tsr", "--alias", "a=b"}).errors,
+                HasSubstr("`--alias`: is for ONNX models"));
 }
 
 /// Windows that leave the input at its end alone, and at both.

@@ -115,13 +115,10 @@ CompileReport compile_program(const std::filesystem::path& program,
     return compiler::compile_program(program, constants, out, options_of(settings));
 }
 
-CompileReport compile_onnx(const std::filesystem::path& model,
-                           const std::map<std::string, ExtentBounds>& dims,
-                           const std::map<std::string, std::string>& constants,
-                           const std::vector<CostPoint>& points, const std::filesystem::path& out,
-                           const CompileSettings& settings) {
+CompileReport compile_onnx(const std::filesystem::path& model, const OnnxSettings& onnx,
+                           const std::filesystem::path& out, const CompileSettings& settings) {
     expect_of_programs(model, settings);
-    return compiler::compile_onnx(model, dims, constants, points, out, options_of(settings));
+    return compiler::compile_onnx(model, onnx, out, options_of(settings));
 }
 
 CompileReport retarget(const std::filesystem::path& artefact, const std::filesystem::path& out,

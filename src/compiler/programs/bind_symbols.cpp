@@ -11,11 +11,6 @@
 namespace tessera::programs {
 namespace {
 
-std::string extent_text(const Dim& dim) {
-    if (!dim.symbol) return fmt::to_string(dim.factor);
-    return dim.factor == 1 ? *dim.symbol : fmt::format("{} * {}", dim.factor, *dim.symbol);
-}
-
 class Binding {
 public:
     explicit Binding(const runtime::Manifest& manifest)
@@ -107,6 +102,11 @@ std::vector<Dim> array_shape(const runtime::Manifest::State& state) {
     return shape;
 }
 
+std::string extent_text(const Dim& dim) {
+    if (!dim.symbol) return fmt::to_string(dim.factor);
+    return dim.factor == 1 ? *dim.symbol : fmt::format("{} * {}", dim.factor, *dim.symbol);
+}
+
 std::string shape_text(const std::vector<Dim>& shape) {
     std::vector<std::string> extents;
     for (const Dim& dim : shape) extents.push_back(extent_text(dim));
@@ -123,7 +123,7 @@ std::vector<int64_t> bind_symbols(const runtime::Manifest& manifest, const Given
     };
     for (const auto& input : manifest.inputs) match(input.array_name(), array_shape(input));
     for (const auto& input : manifest.empty_inputs) match(input.array_name(), input.shape);
-    for (const auto& state : manifest.states) match(state.name, array_shape(state));
+    for (const auto& state : manifest.states) match(state.array_name(), array_shape(state));
     return binding.values(where);
 }
 

@@ -22,6 +22,8 @@ using GivenShapes = std::map<std::string, GivenShape>;
 /// state that has several.
 std::vector<Dim> array_shape(const runtime::Manifest::Tensor& input);
 std::vector<Dim> array_shape(const runtime::Manifest::State& state);
+/// "40", "T", "16 * P".
+std::string extent_text(const Dim& dim);
 /// "[T, 40]", "[16 * P, 8]".
 std::string shape_text(const std::vector<Dim>& shape);
 

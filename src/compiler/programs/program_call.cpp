@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <span>
 #include <utility>
 
@@ -11,11 +10,9 @@
 #include <sys/utsname.h>
 
 #include "compiler/layout_copy.h"
-#include "compiler/packed_weights.h"
 #include "compiler/programs/bind_symbols.h"
 #include "compiler/programs/check_indices.h"
 #include "import/constant_contents.h"
-#include "import/npy/npy_file.h"
 #include "ir/stored_number.h"
 #include "lowering/kernels/micro_kernels.h"
 #include "lowering/plan/constants.h"
@@ -34,7 +31,7 @@ std::string list_of_arrays(const Manifest& manifest) {
             fmt::format("{}: {}{}", input.array_name(), name(input.element), shape_text(array_shape(input))));
     for (const Manifest::State& state : manifest.states)
         all.push_back(
-            fmt::format("{}: {}{}", state.name, name(state.element), shape_text(array_shape(state))));
+            fmt::format("{}: {}{}", state.array_name(), name(state.element), shape_text(array_shape(state))));
     return fmt::format("{}", fmt::join(all, "; "));
 }
 
@@ -47,15 +44,14 @@ void expect_program(const runtime::Artefact& artefact) {
     artefact.check_host(host.machine, machine::host_features());
 }
 
-/// The files of a call, each of an input or a state, and of its type.
-std::map<std::string, import::NpyFile> open_files(const runtime::Artefact& artefact,
-                                                  const CallArguments& arguments) {
+/// @throws Error for an array that is no input or state, or not of its type, and for a missing input
+void check_arrays(const runtime::Artefact& artefact, const CallArguments& arguments) {
     const Manifest& manifest = artefact.manifest();
     std::map<std::string, ElementType> known;
     for (const Manifest::Tensor& input : manifest.empty_inputs) known[input.array_name()] = input.element;
     for (const Manifest::Tensor& input : manifest.inputs) known[input.array_name()] = input.element;
-    for (const Manifest::State& state : manifest.states) known[state.name] = state.element;
-    for (const auto& [name, path] : arguments.inputs)
+    for (const Manifest::State& state : manifest.states) known[state.array_name()] = state.element;
+    for (const auto& [name, array] : arguments.inputs)
         if (!known.contains(name))
             throw Error(artefact.where(), name, "is no input of the program",
                         known.empty() ? "it has none" : "it takes " + list_of_arrays(manifest));
@@ -71,13 +67,21 @@ std::map<std::string, import::NpyFile> open_files(const runtime::Artefact& artef
         if (import::npy_type(element).empty())
             throw Error(artefact.where(), name,
                         fmt::format("is of {}, which NumPy files cannot hold", tessera::name(element)));
-    std::map<std::string, import::NpyFile> files;
-    for (const auto& [name, path] : arguments.inputs) {
-        import::NpyFile file = import::NpyFile::open(path);
-        file.expect_type(known.at(name), name);
-        files.emplace(name, std::move(file));
-    }
-    return files;
+    for (const auto& [name, array] : arguments.inputs) array.expect_type(known.at(name), name);
+}
+
+bool has_index_inputs(const Graph& graph) {
+    for (const Block& block : graph.blocks)
+        for (const Node& node : block.nodes) {
+            if (node.definition() == nullptr) continue;
+            size_t operand = 0;
+            for (const auto& tensor : node.definition()->tensors) {
+                if (tensor.role != Role::kIndex && tensor.role != Role::kIn) continue;
+                const ValueKind kind = graph[node.operands[operand++]].kind;
+                if (tensor.role == Role::kIndex && kind == ValueKind::kInput) return true;
+            }
+        }
+    return false;
 }
 
 /// The bytes of one repetition, padding included.
@@ -90,49 +94,68 @@ size_t stored_bytes(const Manifest& manifest, const Manifest::State& state,
 
 }  // namespace
 
-ProgramCall::ProgramCall(std::shared_ptr<const runtime::Artefact> artefact, const CallArguments& arguments)
-    : artefact_(std::move(artefact)) {
+ProgramCall::ProgramCall(std::shared_ptr<const runtime::Artefact> artefact) : artefact_(std::move(artefact)) {
     expect_program(*artefact_);
     graph_ = parse_graph(artefact_->graph(), artefact_->where());
     verify(graph_, artefact_->where());
     plan_ = plan::parse_plan(artefact_->plan(), artefact_->where(), kernels::micro_kernels());
-    read_inputs(arguments);
+    chooses_by_inputs_ = has_index_inputs(graph_);
 }
 
-void ProgramCall::read_inputs(const CallArguments& arguments) {
+void ProgramCall::set(const CallArguments& arguments) {
     const Manifest& manifest = artefact_->manifest();
-    const std::map<std::string, import::NpyFile> files = open_files(*artefact_, arguments);
+    check_arrays(*artefact_, arguments);
     GivenShapes shapes;
-    for (const auto& [name, file] : files) shapes[name] = {file.where(), file.shape()};
+    for (const auto& [name, array] : arguments.inputs) shapes[name] = {array.where, array.shape};
     symbols_ = bind_symbols(manifest, shapes, arguments.symbols, artefact_->where());
     for (size_t i = 0; i < symbols_.size(); ++i) symbol_values_[manifest.symbols[i].name] = symbols_[i];
 
-    const auto memory_for = [&](const Manifest::Tensor& tensor) {
-        const auto bytes = byte_size(manifest, tensor.element, tensor.shape, symbols_);
-        if (!bytes) throw Error(artefact_->where(), tensor.name, "is too large for any memory");
-        return runtime::AnonymousMemory(static_cast<size_t>(*bytes), artefact_->where(), tensor.name);
+    const auto make_room = [&](const std::vector<Manifest::Tensor>& tensors,
+                               std::vector<runtime::AnonymousMemory>& memory) {
+        memory.resize(tensors.size());
+        for (size_t i = 0; i < tensors.size(); ++i) {
+            const auto bytes = byte_size(manifest, tensors[i].element, tensors[i].shape, symbols_);
+            if (!bytes) throw Error(artefact_->where(), tensors[i].name, "is too large for any memory");
+            if (memory[i].bytes().size() != static_cast<size_t>(*bytes))
+                memory[i] = runtime::AnonymousMemory(static_cast<size_t>(*bytes), artefact_->where(),
+                                                     tensors[i].name);
+        }
     };
-    for (const Manifest::Tensor& input : manifest.inputs) {
-        inputs_.push_back(memory_for(input));
-        const std::vector<std::byte> elements = files.at(input.array_name()).elements(input.element);
-        std::copy(elements.begin(), elements.end(), inputs_.back().bytes().begin());
-    }
-    for (const Manifest::Tensor& output : manifest.outputs) outputs_.push_back(memory_for(output));
-    std::optional<compiler::PackedWeights> weights;  // where an index is a constant
-    check_indices(
-        graph_, symbol_values_,
-        [&](const Value& value, int64_t repetition) {
-            if (value.kind == ValueKind::kConstant && !weights) weights.emplace(artefact_, graph_, plan_);
-            return index_contents(value, repetition, weights ? &*weights : nullptr);
-        },
-        artefact_->where());
-
-    program_ = std::make_unique<runtime::LoadedProgram>(artefact_, symbol_values_);
+    make_room(manifest.inputs, inputs_);
+    make_room(manifest.outputs, outputs_);
+    for (size_t i = 0; i < inputs_.size(); ++i)
+        std::ranges::copy(
+            arguments.inputs.at(manifest.inputs[i].array_name()).elements(manifest.inputs[i].element),
+            inputs_[i].bytes().begin());
+    check_chosen();
+    load_program(arguments.continues);
     for (size_t s = 0; s < manifest.states.size(); ++s) {
         const Manifest::State& state = manifest.states[s];
-        if (const auto file = files.find(state.name); file != files.end())
-            read_state(s, file->second.elements(state.element));
+        if (const auto array = arguments.inputs.find(state.array_name()); array != arguments.inputs.end())
+            read_state(s, array->second.elements(state.element));
     }
+}
+
+void ProgramCall::check_chosen() {
+    if (!chooses_by_inputs_ && checked_symbols_ == symbols_) return;
+    check_indices(
+        graph_, symbol_values_,
+        [&](const Value& value, int64_t repetition) { return index_contents(value, repetition); },
+        artefact_->where());
+    checked_symbols_ = symbols_;
+}
+
+/// States have the extents of the call, and are zero in a new program.
+void ProgramCall::load_program(bool continues) {
+    std::vector<int64_t> of_states;
+    for (const Manifest::State& state : artefact_->manifest().states)
+        for (const int64_t extent : evaluate(state.stored, symbol_values_)) of_states.push_back(extent);
+    if (program_ && of_states == state_extents_) {
+        if (!continues) program_->reset();
+        return;
+    }
+    program_ = std::make_unique<runtime::LoadedProgram>(artefact_, symbol_values_);
+    state_extents_ = std::move(of_states);
 }
 
 void ProgramCall::read_state(size_t index, std::span<const std::byte> elements) {
@@ -147,14 +170,14 @@ void ProgramCall::read_state(size_t index, std::span<const std::byte> elements) 
     }
 }
 
-TensorData ProgramCall::index_contents(const Value& value, int64_t repetition,
-                                       const compiler::PackedWeights* constants) const {
+TensorData ProgramCall::index_contents(const Value& value, int64_t repetition) {
     TensorData data{.shape = evaluate(value.type.shape, symbol_values_), .values = {}};
     std::span<const std::byte> bytes;
     std::vector<std::byte> unpacked;
     if (value.kind == ValueKind::kConstant) {
+        if (!weights_) weights_.emplace(artefact_, graph_, plan_);
         const import::TensorContents contents =
-            import::constant_contents(*constants, value, repetition, artefact_->where());
+            import::constant_contents(*weights_, value, repetition, artefact_->where());
         unpacked.assign(contents.bytes.begin(), contents.bytes.end());
         bytes = unpacked;
     } else {
@@ -179,7 +202,7 @@ void ProgramCall::run() {
     program_->run_step(symbols_, inputs, outputs);
 }
 
-std::vector<ResultArray> ProgramCall::results() const {
+std::vector<ResultArray> ProgramCall::outputs() const {
     const Manifest& manifest = artefact_->manifest();
     std::vector<ResultArray> all;
     for (size_t o = 0; o < manifest.outputs.size(); ++o) {
@@ -194,11 +217,18 @@ std::vector<ResultArray> ProgramCall::results() const {
     }
     for (const Manifest::Tensor& output : manifest.empty_outputs)
         all.push_back({output.array_name(), output.element, evaluate(output.shape, symbol_values_), {}});
+    return all;
+}
+
+std::vector<ResultArray> ProgramCall::states() const {
+    const Manifest& manifest = artefact_->manifest();
+    std::vector<ResultArray> all;
     for (size_t s = 0; s < manifest.states.size(); ++s) {
         const Manifest::State& state = manifest.states[s];
         const std::vector<int64_t> shape = evaluate(state.shape, symbol_values_);
         const size_t stored = stored_bytes(manifest, state, symbols_);
-        ResultArray array{state.name, state.element, evaluate(array_shape(state), symbol_values_), {}};
+        ResultArray array{
+            state.array_name(), state.element, evaluate(array_shape(state), symbol_values_), {}};
         for (size_t r = 0; r < static_cast<size_t>(state.repeat); ++r) {
             const std::vector<std::byte> one =
                 compiler::unpack(std::as_const(*program_).state(s).subspan(r * stored, stored), shape,

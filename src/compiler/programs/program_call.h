@@ -2,12 +2,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "compiler/packed_weights.h"
+#include "import/npy/npy_file.h"
 #include "ir/graph.h"
 #include "ir/interpreter.h"
 #include "lowering/plan/plan.h"
@@ -15,16 +17,13 @@
 #include "run/runtime/memory.h"
 #include "run/runtime/program.h"
 
-namespace tessera::compiler {
-class PackedWeights;
-}
-
 namespace tessera::programs {
 
-/// The arguments of a call: NumPy files by the names of inputs and states, and values of symbols.
+/// The arguments of a call: arrays by the names of inputs and states, and values of symbols.
 struct CallArguments {
-    std::map<std::string, std::filesystem::path> inputs;
+    std::map<std::string, import::NpyArray> inputs;
     std::map<std::string, int64_t> symbols;
+    bool continues = false;  ///< states without an array are as the call before left them, not zero
 };
 
 /// An array that a call returns.
@@ -35,34 +34,41 @@ struct ResultArray {
     std::vector<std::byte> elements;  ///< row-major
 };
 
-/// A program with all arrays of one call in memory, checked.
+/// A program with all arrays of one call in memory, checked; one call after another.
 class ProgramCall {
 public:
-    /// Reads the files. States without one are zero.
-    /// @throws Error naming the artefact if it is that of a language model or damaged, a missing or unknown
-    /// input, a file, and any mismatch.
-    ProgramCall(std::shared_ptr<const runtime::Artefact> artefact, const CallArguments& arguments);
+    /// @throws Error naming the artefact if it is that of a language model or damaged
+    explicit ProgramCall(std::shared_ptr<const runtime::Artefact> artefact);
 
-    /// Runs the call, once; states continue from their contents.
+    /// Copies the arrays.
+    /// @throws Error naming a missing or unknown input, an array, and any mismatch
+    void set(const CallArguments& arguments);
+    /// Runs the call, once; states continue from their contents. @pre set
     void run();
 
-    /// The outputs, then the states, as the last call left them.
-    std::vector<ResultArray> results() const;
+    /// The outputs, as the last call left them.
+    std::vector<ResultArray> outputs() const;
+    /// The states, likewise.
+    std::vector<ResultArray> states() const;
     const runtime::LoadedProgram& program() const { return *program_; }
 
 private:
-    void read_inputs(const CallArguments& arguments);
+    /// Not again for the same symbols, where no array of the call chooses.
+    void check_chosen();
+    void load_program(bool continues);
     void read_state(size_t index, std::span<const std::byte> elements);
-    /// @param constants of a constant value; else unused
-    TensorData index_contents(const Value& value, int64_t repetition,
-                              const compiler::PackedWeights* constants) const;
+    TensorData index_contents(const Value& value, int64_t repetition);
 
     std::shared_ptr<const runtime::Artefact> artefact_;
     Graph graph_;
     plan::Plan plan_;
-    std::vector<int64_t> symbols_;  ///< as the manifest's
+    bool chooses_by_inputs_ = false;  ///< an input is an index
+    std::vector<int64_t> symbols_;    ///< as the manifest's
+    std::optional<std::vector<int64_t>> checked_symbols_;
     std::map<std::string, int64_t> symbol_values_;
+    std::optional<compiler::PackedWeights> weights_;  ///< once an index is a constant
     std::unique_ptr<runtime::LoadedProgram> program_;
+    std::vector<int64_t> state_extents_;  ///< for which the program was loaded
     std::vector<runtime::AnonymousMemory> inputs_;
     std::vector<runtime::AnonymousMemory> outputs_;
 };

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -52,6 +53,19 @@ void expect_numbers_of_i64(std::span<const std::byte> stored, const std::string&
             where, "",
             fmt::format("has a number of 2^63 or more as element {}, expected smaller ones", at / kBytes),
             "larger numbers of uint64 are not supported");
+    }
+}
+
+/// Tells `sink` the bytes that an array of NumPy has for dense elements of this type, piece by piece.
+void for_npy_bytes(ElementType type, std::span<const std::byte> elements,
+                   const std::function<void(std::span<const std::byte>)>& sink) {
+    if (type != ElementType::kBF16) return sink(elements);
+    std::vector<float> piece;
+    for (size_t i = 0; i < elements.size() / 2; i += piece.size()) {
+        piece.resize(std::min(kWidenedPiece, elements.size() / 2 - i));
+        for (size_t j = 0; j < piece.size(); ++j)
+            piece[j] = static_cast<float>(stored_number(elements, type, i + j));
+        sink(std::as_bytes(std::span(piece)));
     }
 }
 
@@ -117,29 +131,40 @@ NpyFile NpyFile::open(const std::filesystem::path& path) {
     return result;
 }
 
-void NpyFile::expect_type(ElementType type, const std::string& entity) const {
-    const std::string_view expected = npy_type(type);
-    TESSERA_CHECK(!expected.empty(), "{}", name(type));
-    if (header_.type == expected) return;
-    throw Error(where_, entity,
-                fmt::format("has elements `{}`, expected {} (`{}`)", header_.type, name(type), expected),
-                fmt::format("save the array after `.astype(numpy.{})`", find_type(expected)->name));
+void NpyArray::expect_type(ElementType wanted, const std::string& entity) const {
+    const std::string_view expected = npy_type(wanted);
+    TESSERA_CHECK(!expected.empty(), "{}", name(wanted));
+    if (type == expected) return;
+    throw Error(where, entity,
+                fmt::format("has elements `{}`, expected {} (`{}`)", type, name(wanted), expected),
+                fmt::format("give the array after `.astype(numpy.{})`", find_type(expected)->name));
 }
 
-std::vector<std::byte> NpyFile::elements(ElementType type) const {
-    expect_type(type, "");
-    const std::span<const std::byte> stored = bytes();
-    if (type == ElementType::kU64) expect_numbers_of_i64(stored, where_);
-    if (type == ElementType::kBool) {
-        std::vector<std::byte> truths(stored.begin(), stored.end());
+std::vector<std::byte> NpyArray::elements(ElementType wanted) const {
+    expect_type(wanted, "");
+    const std::optional<int64_t> count = checked_product(std::span<const int64_t>(shape));
+    if (!count || checked_mul(*count, find_type(type)->bytes) != std::ssize(bytes))
+        throw Error(where, "",
+                    fmt::format("has {} bytes of elements, which are not those of its shape", bytes.size()));
+    if (wanted == ElementType::kU64) expect_numbers_of_i64(bytes, where);
+    if (wanted == ElementType::kBool) {
+        std::vector<std::byte> truths(bytes.begin(), bytes.end());
         for (std::byte& truth : truths) truth = std::byte{truth != std::byte{0}};  // any other one is true
         return truths;
     }
-    if (type != ElementType::kBF16) return {stored.begin(), stored.end()};
-    std::vector<std::byte> rounded(stored.size() / 2);
+    if (wanted != ElementType::kBF16) return {bytes.begin(), bytes.end()};
+    std::vector<std::byte> rounded(bytes.size() / 2);
     for (size_t i = 0; i < rounded.size() / 2; ++i)
-        set_stored_number(rounded, type, i, stored_number(stored, ElementType::kF32, i));
+        set_stored_number(rounded, wanted, i, stored_number(bytes, ElementType::kF32, i));
     return rounded;
+}
+
+std::vector<std::byte> npy_bytes(ElementType type, std::span<const std::byte> elements) {
+    std::vector<std::byte> bytes;
+    for_npy_bytes(type, elements, [&](std::span<const std::byte> piece) {
+        bytes.insert(bytes.end(), piece.begin(), piece.end());
+    });
+    return bytes;
 }
 
 void write_npy(const std::filesystem::path& path, ElementType type, const std::vector<int64_t>& shape,
@@ -149,17 +174,7 @@ void write_npy(const std::filesystem::path& path, ElementType type, const std::v
     AtomicFile file(path);
     file.write(
         print_npy_header({.type = std::string(spelled), .is_fortran = false, .shape = shape, .bytes = 0}));
-    if (type != ElementType::kBF16) {
-        file.write(elements);
-    } else {
-        std::vector<float> piece;
-        for (size_t i = 0; i < elements.size() / 2; i += piece.size()) {
-            piece.resize(std::min(kWidenedPiece, elements.size() / 2 - i));
-            for (size_t j = 0; j < piece.size(); ++j)
-                piece[j] = static_cast<float>(stored_number(elements, type, i + j));
-            file.write(std::as_bytes(std::span(piece)));
-        }
-    }
+    for_npy_bytes(type, elements, [&](std::span<const std::byte> piece) { file.write(piece); });
     file.commit();
 }
 

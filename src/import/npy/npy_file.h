@@ -19,6 +19,20 @@ namespace tessera::import {
 /// when they are read. Empty for types of less than a byte.
 std::string_view npy_type(ElementType type);
 
+/// Numbers in the order of C, little-endian, as NumPy holds them in memory that somebody else keeps.
+struct NpyArray {
+    std::string where;  ///< the file or the caller, for errors
+    std::string type;   ///< "<f4"
+    std::vector<int64_t> shape;
+    std::span<const std::byte> bytes;  ///< of any alignment
+
+    /// The contents as dense elements of the type.
+    /// @throws Error naming `where` if they are of another one. @pre npy_type(type) is not empty
+    std::vector<std::byte> elements(ElementType type) const;
+    /// @throws Error as `elements` does
+    void expect_type(ElementType type, const std::string& entity) const;
+};
+
 /// An array of a NumPy file, mapped: numbers in the order of C, little-endian. The file may be hostile.
 class NpyFile {
 public:
@@ -31,17 +45,19 @@ public:
     /// As they lie in the file, of any alignment.
     std::span<const std::byte> bytes() const { return file_.bytes().subspan(header_.bytes); }
 
-    /// The contents as dense elements of the type.
-    /// @throws Error naming the file if they are of another one. @pre npy_type(type) is not empty
-    std::vector<std::byte> elements(ElementType type) const;
-    /// @throws Error as `elements` does
-    void expect_type(ElementType type, const std::string& entity) const;
+    /// As long as the file is kept.
+    NpyArray array() const { return {where(), type(), shape(), bytes()}; }
+    /// NpyArray::elements
+    std::vector<std::byte> elements(ElementType type) const { return array().elements(type); }
 
 private:
     MappedFile file_;
     std::string where_;
     NpyHeader header_;
 };
+
+/// The bytes that an array of NumPy has for dense elements of this type. @pre npy_type(type) is not empty
+std::vector<std::byte> npy_bytes(ElementType type, std::span<const std::byte> elements);
 
 /// A file of dense elements of this type; it appears whole or not at all.
 /// @pre npy_type(type) is not empty, the bytes are those of the shape

@@ -82,7 +82,7 @@ NpyWeights::NpyWeights(const Graph& graph, const std::map<std::string, std::file
     refuse_missing(wanted, files, where);
     for (const auto& [name, want] : wanted) {
         NpyFile file = NpyFile::open(files.at(name));
-        file.expect_type(want.element, name);
+        file.array().expect_type(want.element, name);
         if (file.shape() != want.shape)
             throw Error(file.where(), name,
                         fmt::format("has shape [{}], expected [{}]", fmt::join(file.shape(), ", "),

@@ -94,6 +94,64 @@ Operand GraphBuilder::input(const std::string& name, DataType type, const std::v
     return operand;
 }
 
+Operand GraphBuilder::cache(const Alias& alias, DataType type, const std::vector<Dim>& shape) {
+    std::vector<Dim> room = shape;
+    room[alias.axis] = Dim(alias.most);
+    Operand operand = input(alias.input, type, room);
+    graph_.values.back().kind = ValueKind::kState;
+    caches_[alias.input] = {.alias = alias, .before = *operand.id, .after = {}};
+    operand.shape = shape;
+    operand.cache = alias.input;
+    return operand;
+}
+
+Operand GraphBuilder::append(const Operand& cache, const Operand& rows, size_t axis) {
+    Cache& kept = caches_.at(cache.cache);
+    const Alias& alias = kept.alias;
+    const auto expect = [&](bool holds, const std::string& problem) {
+        if (!holds) throw Error("", "", fmt::format("{} `{}`, which is aliased", problem, alias.input));
+    };
+    expect(!kept.after, "appends once more to");
+    expect(axis == alias.axis, fmt::format("appends along axis {}, expected {}, to", axis, alias.axis));
+    expect(rows.type == cache.type && rows.shape[axis] == Dim(alias.rows),
+           fmt::format("appends {} of {}, expected {} of {}, to", print(linear_form(rows.shape[axis])),
+                       onnx::name(rows.type), alias.rows, onnx::name(cache.type)));
+    OperatorText text("op_append");
+    std::vector<std::string> read, written;
+    for (size_t a = 0; a < rows.rank(); ++a) {
+        read.push_back(fmt::format("x{}", a));
+        text.over(read.back(), rows.shape[a]);
+    }
+    written = read;
+    written[axis] = fmt::format("{} + {}", form_text(extent(Dim(alias.held))), read[axis]);
+    std::vector<Dim> room = cache.shape;
+    room[axis] = Dim(alias.most);
+    text.read(rows, "X", read).update(cache.type, room, written, "X");
+    Operand result = add_node(text);
+    Block& block = graph_.blocks.front();
+    block.nodes.back().previous = kept.before;
+    block.states.push_back({kept.before, *result.id});
+    kept.after = result.id;
+    result.room = std::move(result.shape);
+    result.shape = cache.shape;
+    result.shape[axis] = Dim(alias.total);
+    return result;
+}
+
+bool GraphBuilder::is_appended(const Operand& operand, const std::string& input) const {
+    const auto cache = caches_.find(input);
+    return cache != caches_.end() && operand.id && cache->second.after == operand.id && !operand.room.empty();
+}
+
+LinearForm GraphBuilder::extent(const Dim& dim) const {
+    for (const auto& [input, cache] : caches_)
+        if (dim.symbol == cache.alias.held) {
+            const LinearForm held{.constant = -cache.alias.rows, .terms = {{cache.alias.total, 1}}};
+            return sum(LinearForm{}, held, dim.factor);
+        }
+    return linear_form(dim);
+}
+
 std::optional<Operand> GraphBuilder::folded_forms(const Definition& definition, const OperatorText& text,
                                                   const std::vector<OperatorText::Tensor>& operands) const {
     if (text.iterations() > kMostFormSteps) return std::nullopt;
@@ -226,7 +284,7 @@ Operand GraphBuilder::with_shape(const Operand& operand, std::vector<Dim> shape)
         result.id.reset();
         return result;
     }
-    if (stored_shape(operand.shape) == stored_shape(result.shape)) return result;
+    if (operand.room.empty() && stored_shape(operand.shape) == stored_shape(result.shape)) return result;
     return add_node(reshape_text(operand, result.shape));
 }
 

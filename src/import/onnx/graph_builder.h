@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "import/onnx/aliases.h"
 #include "import/onnx/operand.h"
 #include "import/onnx/operator_text.h"
 #include "import/weights.h"
@@ -35,6 +36,14 @@ public:
     Operand add(const OperatorText& text);
     /// As `add`, but a node even where the result is known: outputs are made by nodes.
     Operand add_node(const OperatorText& text);
+    /// An input that rows are appended to. @param shape with the held rows
+    Operand cache(const Alias& alias, DataType type, const std::vector<Dim>& shape);
+    /// The cache with these rows behind those that it holds. @throws Error if they are not of its alias
+    Operand append(const Operand& cache, const Operand& rows, size_t axis);
+    /// Whether an operand is the cache of this input with its rows appended.
+    bool is_appended(const Operand& operand, const std::string& input) const;
+    /// An extent as a number; that of held rows follows from that of all rows.
+    LinearForm extent(const Dim& dim) const;
     /// The same contents in another shape of as many elements.
     Operand with_shape(const Operand& operand, std::vector<Dim> shape);
     void output(const Operand& operand);
@@ -48,6 +57,12 @@ public:
     void set_origin(std::string origin) { origin_ = std::move(origin); }
 
 private:
+    struct Cache {
+        Alias alias;
+        ValueId before;
+        std::optional<ValueId> after;  ///< with the rows
+    };
+
     ValueId value_of(const Operand& operand);
     ValueId value_of_forms(const Operand& operand);
     /// The result, where it follows from operands that are known up to symbols.
@@ -60,6 +75,7 @@ private:
     std::map<const std::byte*, std::vector<ValueId>>
         constants_;                         ///< by their bytes, which may have several shapes
     std::map<std::string, ValueId> forms_;  ///< nodes that make them, by their operators
+    std::map<std::string, Cache> caches_;   ///< by the input
     std::map<std::string, int> taken_;
     std::map<std::string, std::string> origins_;
     std::string prefix_ = "node", origin_;

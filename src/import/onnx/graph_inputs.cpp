@@ -4,6 +4,7 @@
 #include <charconv>
 #include <optional>
 #include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -44,21 +45,53 @@ const Extent* stated_extent(const ImportOptions& options, const Symbol& symbol) 
     return nullptr;
 }
 
+/// An aliased input has the number of rows that its output has: what it holds at first follows.
 template <typename Visit>
-void for_each_symbol(const GraphText& graph, Visit visit) {
+void for_each_symbol(const GraphText& graph, const Aliases& aliases, Visit visit) {
     for (const ValueInfo& input : graph.inputs) {
         if (!input.shape) continue;
-        for (size_t axis = 0; axis < input.shape->size(); ++axis)
-            if (const std::optional<Symbol> symbol = symbol_of((*input.shape)[axis], input.name, axis))
+        const auto alias = aliases.find(input.name);
+        for (size_t axis = 0; axis < input.shape->size(); ++axis) {
+            const bool grows = alias != aliases.end() && alias->second.axis == axis;
+            const ValueInfo& named =
+                grows ? *std::ranges::find(graph.outputs, alias->second.output, &ValueInfo::name) : input;
+            if (const std::optional<Symbol> symbol = symbol_of((*named.shape)[axis], named.name, axis))
                 visit(*symbol);
+        }
+    }
+}
+
+/// Those of "1,2.5"; none if it is no list of numbers.
+std::vector<double> numbers_in(std::string_view text) {
+    std::vector<double> numbers;
+    for (const char *at = text.data(), *all = at + text.size();; ++at) {
+        double number = 0;
+        const auto [end, error] = std::from_chars(at, all, number);
+        if (error != std::errc() || (end != all && *end != ',')) return {};
+        numbers.push_back(number);
+        if (end == all) return numbers;
+        at = end;
     }
 }
 
 }  // namespace
 
-std::vector<DimSymbol> symbols_of(const GraphText& graph, const ImportOptions& options) {
+std::optional<std::string> symbol_name(const std::variant<int64_t, std::string>& extent,
+                                       const std::string& input, size_t axis) {
+    const std::optional<Symbol> symbol = symbol_of(extent, input, axis);
+    return symbol ? std::optional(symbol->name) : std::nullopt;
+}
+
+const Extent* stated_extent(const ImportOptions& options, const std::variant<int64_t, std::string>& extent,
+                            const std::string& input, size_t axis) {
+    const std::optional<Symbol> symbol = symbol_of(extent, input, axis);
+    return symbol ? stated_extent(options, *symbol) : nullptr;
+}
+
+std::vector<DimSymbol> symbols_of(const GraphText& graph, const ImportOptions& options,
+                                  const Aliases& aliases) {
     std::vector<DimSymbol> symbols;
-    for_each_symbol(graph, [&](const Symbol& symbol) {
+    for_each_symbol(graph, aliases, [&](const Symbol& symbol) {
         const Extent* extent = stated_extent(options, symbol);
         if (!extent || extent->low == extent->high ||
             std::ranges::find(symbols, symbol.name, &DimSymbol::name) != symbols.end())
@@ -68,19 +101,23 @@ std::vector<DimSymbol> symbols_of(const GraphText& graph, const ImportOptions& o
     return symbols;
 }
 
-std::vector<std::string> unknown_dims(const GraphText& graph, const ImportOptions& options) {
+std::vector<std::string> unknown_dims(const GraphText& graph, const ImportOptions& options,
+                                      const Aliases& aliases) {
     std::set<std::string> known;
-    for_each_symbol(graph, [&](const Symbol& symbol) { known.insert({symbol.name, symbol.given}); });
+    const auto visit = [&](const Symbol& symbol) { known.insert({symbol.name, symbol.given}); };
+    for_each_symbol(graph, {}, visit);
+    for_each_symbol(graph, aliases, visit);
     std::vector<std::string> unknown;
     for (const auto& [name, extent] : options.dims)
         if (!known.contains(name)) unknown.push_back(name);
     return unknown;
 }
 
-Point point_of(const GraphText& graph, const ImportOptions& options, const Point& stated) {
+Point point_of(const GraphText& graph, const ImportOptions& options, const Aliases& aliases,
+               const Point& stated) {
     Point point{.name = stated.name, .weight = stated.weight, .values = {}};
     std::set<std::string> used;
-    for_each_symbol(graph, [&](const Symbol& symbol) {
+    for_each_symbol(graph, aliases, [&](const Symbol& symbol) {
         const Extent* extent = stated_extent(options, symbol);
         if (!extent || extent->low == extent->high) return;
         auto value = stated.values.find(symbol.name);
@@ -141,12 +178,14 @@ std::vector<Dim> input_shape(const ValueInfo& input, const ImportOptions& option
 Operand stated_input(const ValueInfo& input, const std::vector<Dim>& shape, const std::string& text) {
     Operand operand{.type = input.type, .shape = shape, .known = {}, .id = {}};
     if (!operand.is_static()) throw Error("", "", "is stated, and has a symbolic extent");
-    double number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error == std::errc() && end == text.data() + text.size()) {
+    if (std::vector<double> numbers = numbers_in(text); !numbers.empty()) {
         if (operand.elements() > kMostKnown) throw Error("", "", "is stated, and has too many elements");
-        return known_numbers(input.type, operand.extents(),
-                             std::vector<double>(static_cast<size_t>(operand.elements()), number));
+        const auto elements = static_cast<size_t>(operand.elements());
+        if (numbers.size() == 1) numbers.resize(elements, numbers.front());
+        if (numbers.size() != elements)
+            throw Error("", "",
+                        fmt::format("is stated by {} numbers, expected {}", numbers.size(), elements));
+        return known_numbers(input.type, operand.extents(), numbers);
     }
     const NpyFile file = NpyFile::open(text);
     if (file.shape() != operand.extents())

@@ -34,11 +34,18 @@ public:
     ImportedModel run() {
         const GraphText& graph = out_.text.graph;
         Scope scope;
-        std::vector<DimSymbol> symbols = symbols_of(graph, options_);
+        for (const auto& [output, input] : options_.aliases) {
+            try {
+                aliases_[input] = alias_of(graph, options_, output, input);
+            } catch (const Error& error) {
+                refuse({output, "--alias", 0, error.problem});
+            }
+        }
+        std::vector<DimSymbol> symbols = symbols_of(graph, options_, aliases_);
         std::vector<Point> points;
         for (const Point& stated : options_.points) {
             try {
-                points.push_back(point_of(graph, options_, stated));
+                points.push_back(point_of(graph, options_, aliases_, stated));
             } catch (const Error& error) {
                 refuse({stated.name, "--point", 0, error.problem});
             }
@@ -48,7 +55,7 @@ public:
         for (const std::string& name : graph.sparse_initializers)
             refuse({name, "initializer", 0, "is sparse, which is not supported"});
         inputs(graph, scope);
-        for (const std::string& name : unknown_dims(graph, options_))
+        for (const std::string& name : unknown_dims(graph, options_, aliases_))
             refuse({name, "--dim", 0, "is stated, and no symbolic extent of an input"});
         for (const auto& [name, text] : options_.constants)
             if (std::ranges::find(graph.inputs, name, &ValueInfo::name) == graph.inputs.end())
@@ -79,6 +86,16 @@ private:
 
     Operand input_of(const ValueInfo& input) {
         const std::vector<Dim> shape = input_shape(input, options_);
+        if (const auto alias = aliases_.find(input.name); alias != aliases_.end()) {
+            const Operand cache = builder_->cache(alias->second, input.type, shape);
+            out_.states.push_back({input.name, builder_->graph()[cache.id.value()].name, false,
+                                   cache.element(), builder_->graph()[cache.id.value()].type.shape});
+            return cache;
+        }
+        for (const auto& [name, alias] : aliases_)
+            if (std::ranges::find(shape, Dim(alias.held)) != shape.end())
+                throw Error("", "",
+                            fmt::format("has the extent {}, which only aliased inputs may have", alias.held));
         if (const auto constant = options_.constants.find(input.name); constant != options_.constants.end())
             return stated_input(input, shape, constant->second);
         if (std::ranges::find(shape, Dim(0)) != shape.end()) {
@@ -281,13 +298,19 @@ private:
                 continue;
             }
             Operand result = *found;
+            if (const std::string* aliased = alias_of_output(output.name)) {
+                if (!builder_->is_appended(result, *aliased))
+                    refuse({output.name, "--alias", 0,
+                            fmt::format("is not what `{}` holds with rows appended", *aliased)});
+                continue;
+            }
             if (std::ranges::find(result.shape, Dim(0)) != result.shape.end()) {
                 out_.outputs.push_back({output.name, "", false, result.element(), result.shape});
                 continue;
             }
             builder_->begin_node("output");
             builder_->set_origin(fmt::format("output `{}`", output.name));
-            const bool is_made = result.id &&
+            const bool is_made = result.id && result.room.empty() &&
                                  builder_->graph()[*result.id].kind == ValueKind::kIntermediate &&
                                  !taken.contains(*result.id);
             if (!is_made) result = element_by_element(result, "X");
@@ -300,6 +323,12 @@ private:
         if (builder_->graph().outputs.empty()) output_of_nothing();
     }
 
+    const std::string* alias_of_output(const std::string& output) const {
+        const auto found =
+            std::ranges::find_if(aliases_, [&](const auto& a) { return a.second.output == output; });
+        return found == aliases_.end() ? nullptr : &found->first;
+    }
+
     /// A step has an output; where all of the model's have no elements, it is one that nobody sees.
     void output_of_nothing() {
         builder_->begin_node("nothing");
@@ -307,6 +336,7 @@ private:
     }
 
     const ImportOptions& options_;
+    Aliases aliases_;
     ImportedModel out_;
     std::unique_ptr<GraphBuilder> builder_;
     int depth_ = 0;

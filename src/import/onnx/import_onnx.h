@@ -20,8 +20,11 @@ struct Extent {
 
 struct ImportOptions {
     std::map<std::string, Extent> dims;
-    /// Inputs that are known when the model is compiled: a number, or the path of a NumPy file.
+    /// Inputs that are known when the model is compiled: a number, a list "1,2", or the path of
+    /// a NumPy file.
     std::map<std::string, std::string> constants;
+    /// Outputs by the inputs with which they share a state (import/onnx/aliases.h).
+    std::map<std::string, std::string> aliases;
     /// Values of all symbols at which costs are compared, by either of their names.
     std::vector<Point> points;
 };
@@ -51,6 +54,7 @@ struct ImportedModel {
     Graph graph;
     std::shared_ptr<OnnxWeights> weights;
     std::vector<Port> inputs, outputs;
+    std::vector<Port> states;                      ///< of aliases, by the names of the inputs
     std::vector<Unsupported> unsupported;          ///< if there are some, the graph is not whole
     std::map<std::string, std::string> operators;  ///< ONNX operator of each node of the graph
 };

@@ -27,12 +27,24 @@ public:
                 case 2:
                     model_.producer = message.bytes("producer_name");
                     break;
+                case 4:
+                    model_.domain = message.bytes("domain");
+                    break;
+                case 5:
+                    model_.version = message.int64("model_version");
+                    break;
+                case 6:
+                    model_.description = message.bytes("doc_string");
+                    break;
                 case 7:
                     model_.graph = graph(message.message("graph"));
                     has_graph_ = true;
                     break;
                 case 8:
                     opset(message.message("opset_import"), model_.opsets);
+                    break;
+                case 14:
+                    metadata(message.message("metadata_props"));
                     break;
                 case 25:
                     model_.functions.push_back(function(message.message("functions")));
@@ -43,6 +55,7 @@ public:
         }
         check();
         model_.files = tensors_.files();
+        model_.paths_of_tensors = tensors_.paths();
         return std::move(model_);
     }
 
@@ -65,6 +78,15 @@ private:
         opsets[domain == "ai.onnx" ? "" : domain] = version;
     }
 
+    void metadata(ProtobufReader message) {
+        std::string key, value;
+        while (message.next()) {
+            if (message.field() == 1) key = message.bytes("key");
+            if (message.field() == 2) value = message.bytes("value");
+        }
+        model_.metadata[key] = value;
+    }
+
     GraphText graph(ProtobufReader message) {
         if (++depth_ > kDeepestGraph)
             message.fail("graph", fmt::format("lies in more than {} others", kDeepestGraph));
@@ -84,6 +106,9 @@ private:
                         message.fail("initializer", fmt::format("{} is there twice", tensor_name));
                     break;
                 }
+                case 10:
+                    graph.description = message.bytes("doc_string");
+                    break;
                 case 11:
                     graph.inputs.push_back(value(message.message("input")));
                     break;

@@ -77,6 +77,7 @@ struct NodeText {
 
 struct GraphText {
     std::string name;
+    std::string description;
     std::vector<NodeText> nodes;
     std::map<std::string, Tensor> initializers;
     std::vector<std::string> sparse_initializers;  ///< names; they are not read
@@ -96,11 +97,14 @@ struct FunctionText {
 struct ModelText {
     std::string where;  ///< the file, for errors
     int64_t ir_version = 0;
-    std::string producer;
-    std::map<std::string, int64_t> opsets;  ///< by domain
+    std::string producer, domain, description;
+    std::optional<int64_t> version;               ///< of the model, as its author counts
+    std::map<std::string, std::string> metadata;  ///< what its author has added
+    std::map<std::string, int64_t> opsets;        ///< by domain
     GraphText graph;
     std::vector<FunctionText> functions;
-    std::vector<std::shared_ptr<const void>> files;  ///< keep the bytes of the tensors
+    std::vector<std::shared_ptr<const void>> files;       ///< keep the bytes of the tensors
+    std::vector<std::filesystem::path> paths_of_tensors;  ///< the files beside the model
 };
 
 /// Reads a model and the files beside it that hold tensors. The files may be hostile.

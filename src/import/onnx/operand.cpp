@@ -38,6 +38,15 @@ ElementType Operand::element() const {
     return *element;
 }
 
+void expect_readable(const Operand& operand) {
+    if (operand.cache.empty()) return;
+    throw Error(
+        "", "",
+        fmt::format("reads `{}`, which is aliased: expected that rows are appended to it, and that all else "
+                    "reads the result",
+                    operand.cache));
+}
+
 std::vector<Dim> stored_shape(const std::vector<Dim>& shape) {
     return shape.empty() ? std::vector<Dim>{Dim(1)} : shape;
 }

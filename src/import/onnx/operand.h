@@ -19,6 +19,9 @@ struct Operand {
     std::optional<ValueId> id;            ///< in the graph, once something reads it there
     /// The elements, where they are known up to the symbols of the graph, and do not all follow without them.
     std::optional<Forms> forms = {};
+    /// The extents of its value in the graph, where it is the first part of that; else empty.
+    std::vector<Dim> room = {};
+    std::string cache = {};  ///< of an aliased input: its name; it can only be appended to
 
     size_t rank() const { return shape.size(); }
     bool is_static() const;
@@ -28,6 +31,8 @@ struct Operand {
     ElementType element() const;  ///< @pre the IR has the type
 };
 
+/// @throws Error for an aliased input, to which a step only appends
+void expect_readable(const Operand& operand);
 /// As the IR holds it: with one axis at least.
 std::vector<Dim> stored_shape(const std::vector<Dim>& shape);
 std::vector<Dim> dims_of(const std::vector<int64_t>& extents);

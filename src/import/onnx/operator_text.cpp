@@ -49,12 +49,14 @@ OperatorText& OperatorText::folding(const std::string& iterator, const Dim& exte
 
 OperatorText& OperatorText::read(const Operand& operand, const std::string& name,
                                  std::vector<std::string> coordinates) {
+    expect_readable(operand);
     tensors_.push_back({operand, name, stored_coordinates(std::move(coordinates), operand.rank()), false});
     return *this;
 }
 
 OperatorText& OperatorText::index(const Operand& operand, const std::string& name,
                                   std::vector<std::string> coordinates) {
+    expect_readable(operand);
     tensors_.push_back({operand, name, stored_coordinates(std::move(coordinates), operand.rank()), true});
     return *this;
 }
@@ -80,6 +82,12 @@ OperatorText& OperatorText::write(DataType type, std::vector<Dim> shape, std::ve
         coordinates_.front() = "o";
     }
     return *this;
+}
+
+OperatorText& OperatorText::update(DataType type, std::vector<Dim> shape,
+                                   std::vector<std::string> coordinates, std::string value) {
+    updates_ = true;
+    return write(type, std::move(shape), std::move(coordinates), std::move(value));
 }
 
 std::vector<OperatorText::Tensor> OperatorText::operands() const {
@@ -118,12 +126,13 @@ std::string OperatorText::text() const {
         axes += fmt::format("{}{}{}: {}", axes.empty() ? "" : ", ", axis.name, axis.is_folded ? "*" : "",
                             ops::text(axis.extent));
     for (const Tensor& tensor : operands())
-        lines += fmt::format("{} {} {}[{}] of [{}]\n", tensor.is_index ? "index" : "in", tensor.name,
-                             tessera::name(tensor.operand.element()), fmt::join(tensor.coordinates, ", "),
-                             extents_text(tensor.operand.shape));
-    std::string text = fmt::format("op {}({})\n{}out Y {}[{}] of [{}] = {}\n", name_, axes, lines,
-                                   tessera::name(element_of(type_).value()), fmt::join(coordinates_, ", "),
-                                   extents_text(shape_), value_);
+        lines += fmt::format(
+            "{} {} {}[{}] of [{}]\n", tensor.is_index ? "index" : "in", tensor.name,
+            tessera::name(tensor.operand.element()), fmt::join(tensor.coordinates, ", "),
+            extents_text(tensor.operand.room.empty() ? tensor.operand.shape : tensor.operand.room));
+    std::string text = fmt::format("op {}({})\n{}{} Y {}[{}] of [{}] = {}\n", name_, axes, lines,
+                                   updates_ ? "update" : "out", tessera::name(element_of(type_).value()),
+                                   fmt::join(coordinates_, ", "), extents_text(shape_), value_);
     if (!predicate_.empty()) text += fmt::format("where {}\n", predicate_);
     if (const std::string type = arithmetic(); !type.empty()) text += fmt::format("acc {}\n", type);
     return text;

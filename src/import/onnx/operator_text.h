@@ -31,6 +31,11 @@ public:
     OperatorText& write(DataType type, std::vector<Dim> shape, std::vector<std::string> coordinates,
                         std::string value);
 
+    /// The result is contents of these extents that are there already, of which the iterations overwrite
+    /// elements.
+    OperatorText& update(DataType type, std::vector<Dim> shape, std::vector<std::string> coordinates,
+                         std::string value);
+
     struct Tensor {
         Operand operand;
         std::string name;
@@ -61,7 +66,7 @@ private:
     std::vector<Axis> axes_;
     std::vector<Tensor> tensors_;
     std::string predicate_;
-    bool is_wide_ = false;
+    bool is_wide_ = false, updates_ = false;
     DataType type_ = DataType::kUndefined;
     std::vector<Dim> shape_;
     std::vector<std::string> coordinates_;

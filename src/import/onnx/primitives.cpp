@@ -210,6 +210,9 @@ Operand slice(const Call& call, const Operand& x, const std::vector<Range>& rang
 }
 
 Operand concat(const Call& call, const std::vector<Operand>& parts, size_t axis) {
+    if (parts.size() == 2 && !parts.front().cache.empty())
+        return call.build.append(parts.front(), parts.back(), axis);
+    for (const Operand& part : parts) expect_readable(part);
     // An operator chooses among a few parts; many are joined in groups.
     constexpr size_t kMostParts = 8;
     if (parts.size() > kMostParts) {

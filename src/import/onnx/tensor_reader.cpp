@@ -170,4 +170,10 @@ std::vector<std::shared_ptr<const void>> TensorReader::files() const {
     return files;
 }
 
+std::vector<std::filesystem::path> TensorReader::paths() const {
+    std::vector<std::filesystem::path> paths;
+    for (const auto& [location, file] : opened_) paths.push_back(folder_ / location);
+    return paths;
+}
+
 }  // namespace tessera::import::onnx

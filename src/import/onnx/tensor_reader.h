@@ -22,6 +22,7 @@ public:
     Tensor read(ProtobufReader message);
     /// Keeps the contents that lie in other files.
     std::vector<std::shared_ptr<const void>> files() const;
+    std::vector<std::filesystem::path> paths() const;
 
 private:
     struct External {

@@ -35,7 +35,10 @@ struct Manifest {
         std::vector<Dim> shape;   ///< of one repetition
         std::vector<Dim> stored;  ///< extents as stored, padding of the layout included; their product counts
         int64_t repeat = 1;
+        std::string array = {};  ///< as that of a tensor
         bool operator==(const State&) const = default;
+
+        const std::string& array_name() const { return array.empty() ? name : array; }
     };
     /// A weight in its packed form. The run time passes on the whole section; this is for people.
     struct Constant {

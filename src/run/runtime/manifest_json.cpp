@@ -58,11 +58,13 @@ Json json_of(const Manifest::Tensor& tensor) {
 }
 
 Json json_of(const Manifest::State& state) {
-    return {{"name", state.name},
-            {"element", name(state.element)},
-            {"shape", json_of(state.shape)},
-            {"stored", json_of(state.stored)},
-            {"repeat", state.repeat}};
+    Json json = {{"name", state.name},
+                 {"element", name(state.element)},
+                 {"shape", json_of(state.shape)},
+                 {"stored", json_of(state.stored)},
+                 {"repeat", state.repeat}};
+    if (!state.array.empty()) json["array"] = state.array;
+    return json;
 }
 
 Json json_of(const Manifest::Constant& constant) {
@@ -121,8 +123,11 @@ Manifest::Tensor tensor_of(const JsonCursor& field) {
 }
 
 Manifest::State state_of(const JsonCursor& field) {
-    return {field.at("name").string(), element_of(field.at("element")), shape_of(field.at("shape")),
-            shape_of(field.at("stored")), field.at("repeat").integer()};
+    Manifest::State state{field.at("name").string(), element_of(field.at("element")),
+                          shape_of(field.at("shape")), shape_of(field.at("stored")),
+                          field.at("repeat").integer()};
+    if (field.find("array")) state.array = field.at("array").string();
+    return state;
 }
 
 Manifest::Constant constant_of(const JsonCursor& field) {

@@ -121,7 +121,7 @@ TEST_F(Npy, AnotherTypeIsRefusedWithAdvice) {
         (void)file.elements(ElementType::kI32);
         FAIL();
     } catch (const Error& error) {
-        EXPECT_THAT(error.what(), HasSubstr("x.npy: has elements `<f4`, expected i32 (`<i4`) (save the array "
+        EXPECT_THAT(error.what(), HasSubstr("x.npy: has elements `<f4`, expected i32 (`<i4`) (give the array "
                                             "after `.astype(numpy.int32)`)"));
     }
     EXPECT_EQ(npy_type(ElementType::kI4), "");
@@ -185,6 +185,12 @@ TEST_F(Npy, DamageIsNamed) {
     const std::string whole = npy(kTwoByThree, data);
     for (size_t length = 0; length < whole.size(); ++length)
         EXPECT_NE(problem(whole.substr(0, length)), "") << length;
+}
+
+TEST_F(Npy, BytesInMemoryAreThoseOfTheShape) {
+    const std::vector<std::byte> seven(7);
+    const NpyArray array{"caller", "<f4", {2}, seven};
+    EXPECT_THROW((void)array.elements(ElementType::kF32), Error);
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ TEST_F(Weights, AnotherShapeOrTypeIsRefused) {
     write_npy(path("a"), ElementType::kI32, {2}, std::as_bytes(std::span(numbers)));
     files_["a"] = path("a");
     EXPECT_EQ(problem(), path("a") +
-                             ": `a`: has elements `<i4`, expected f32 (`<f4`) (save the array after "
+                             ": `a`: has elements `<i4`, expected f32 (`<f4`) (give the array after "
                              "`.astype(numpy.float32)`)");
 }
 

@@ -115,14 +115,11 @@ public:
     }
     /// An extent that begins with a letter is a symbol.
     OnnxBuilder& symbolic_input(std::string_view name, int32_t type, const std::vector<std::string>& shape) {
-        ProtoText extents;
-        for (const std::string& extent : shape) {
-            const bool is_symbol = std::isdigit(static_cast<unsigned char>(extent.front())) == 0;
-            extents.message(
-                1, is_symbol ? ProtoText().text(2, extent) : ProtoText().number(1, std::stoll(extent)));
-        }
-        graph_.message(11, ProtoText().text(1, name).message(
-                               2, ProtoText().message(1, ProtoText().number(1, type).message(2, extents))));
+        graph_.message(11, symbolic_value(name, type, shape));
+        return *this;
+    }
+    OnnxBuilder& symbolic_output(std::string_view name, int32_t type, const std::vector<std::string>& shape) {
+        graph_.message(12, symbolic_value(name, type, shape));
         return *this;
     }
     OnnxBuilder& output(std::string_view name, int32_t type, const std::vector<int64_t>& shape) {
@@ -152,6 +149,17 @@ public:
     }
 
 private:
+    static ProtoText symbolic_value(std::string_view name, int32_t type,
+                                    const std::vector<std::string>& shape) {
+        ProtoText extents;
+        for (const std::string& extent : shape) {
+            const bool is_symbol = std::isdigit(static_cast<unsigned char>(extent.front())) == 0;
+            extents.message(
+                1, is_symbol ? ProtoText().text(2, extent) : ProtoText().number(1, std::stoll(extent)));
+        }
+        return ProtoText().text(1, name).message(
+            2, ProtoText().message(1, ProtoText().number(1, type).message(2, extents)));
+    }
     static ProtoText value(std::string_view name, int32_t type, const std::vector<int64_t>& shape) {
         ProtoText extents;
         for (const int64_t extent : shape) extents.message(1, ProtoText().number(1, extent));

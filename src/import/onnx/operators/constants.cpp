@@ -111,11 +111,12 @@ Results shape_of(const Call& call) {
                   end = std::max(begin, place(call.integer("end", rank)));
     Forms forms;
     for (int64_t axis = begin; axis < end; ++axis)
-        forms.push_back(linear_form(shape[static_cast<size_t>(axis)]));
+        forms.push_back(call.build.extent(shape[static_cast<size_t>(axis)]));
     return {operand_of_forms(DataType::kInt64, dims_of({end - begin}), std::move(forms))};
 }
 
 Results size_of(const Call& call) {
+    expect_readable(call.in(0));
     const std::optional<LinearForm> count = volume_of(call.in(0).shape).form();
     if (!count) call.refuse("multiplies symbolic extents", "give them by --dim NAME=NUMBER");
     return {operand_of_forms(DataType::kInt64, {}, {*count})};
