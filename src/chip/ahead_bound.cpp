@@ -1,7 +1,7 @@
 // A bound that includes execute, link, HBM and SRAM together.
 //
-// Let the *work* of a preload be y = c (w h + (1 - w) n): its HBM time and its link time, weighted by some w
-// from 0 to 1, with c such that no preload does more than one cycle of work in a cycle when it runs alone.
+// Let the *work* of a preload be y = c (w h + (1 - w) n + its latency): its HBM time and its link time, weighted
+// by some w from 0 to 1, with c such that no preload does more than one cycle of work in a cycle when it runs alone.
 // Let t be a moment and A the work that is done by then for operators that are executed later.
 //
 //     before execute k   A must grow to y_k, the preload of k; then y_k is no more ahead
@@ -101,7 +101,9 @@ public:
     }
 
 private:
-    double raw_work(const Row& row) const { return weight_ * row.hbm + (1 - weight_) * row.link_in; }
+    double raw_work(const Row& row) const {
+        return weight_ * row.hbm + (1 - weight_) * row.link_in + row.latency;
+    }
     double work(const Row& row) const { return scale_ * raw_work(row); }
 
     double loss(const Row& row) const {

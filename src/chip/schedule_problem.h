@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// The chip: schedules of preloads and executes over tables of plans (docs/chip.md), and a simulator of
@@ -15,6 +16,19 @@ inline constexpr size_t kMostPositions = 100'000;
 
 /// The side that a full link serves while a preload and an execute run together.
 enum class Share : uint8_t { kFair, kExecute, kPreload };
+inline constexpr Share kShares[] = {Share::kFair, Share::kExecute, Share::kPreload};
+
+constexpr std::string_view name(Share share) {
+    switch (share) {
+        case Share::kExecute:
+            return "execute";
+        case Share::kPreload:
+            return "preload";
+        case Share::kFair:
+            break;
+    }
+    return "fair";
+}
 
 /// A plan of an operator: one choice between time and space. Bytes are of SRAM in each core, times in cycles.
 struct Row {
@@ -23,10 +37,11 @@ struct Row {
     double compute = 0;
     double shift = 0;
     double distribute = 0;
-    double hbm = 0;      ///< of the preload in the HBM, with latencies
+    double hbm = 0;      ///< of the preload in the HBM
     double link_in = 0;  ///< of the preload on the link into each core
+    double latency = 0;  ///< of the preload, besides both
 
-    double preload() const { return std::max(hbm, link_in); }
+    double preload() const { return std::max(hbm, link_in) + latency; }
     double traffic() const { return shift + distribute; }
     double execute() const { return compute + shift + distribute; }
     double preload_share() const { return preload() > 0 ? link_in / preload() : 0; }
