@@ -17,8 +17,9 @@ struct ScheduleBounds {
     double link = 0;     ///< the link carries every preload and all traffic of executes
     double path = 0;     ///< preloads 0 .. k precede execute k, which precedes the rest
     double ahead = 0;    ///< what is preloaded ahead fits beside the execute: chip/ahead_bound.h
+    double together = 0; ///< what cannot run together runs one by one: chip/together_bound.h
 
-    double largest() const { return std::max({execute, hbm, link, path, ahead}); }
+    double largest() const { return std::max({execute, hbm, link, path, ahead, together}); }
 };
 
 /// The first four, over usable rows. @pre there is a valid schedule
