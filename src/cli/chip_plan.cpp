@@ -81,14 +81,12 @@ ChipWorkload workload_for(const ChipPlanArguments& arguments, Objective objectiv
 }
 
 /// The steps packet by packet.
-double simulated_total(const ChipWorkload& workload, const chip::Schedule& schedule) {
+chip::Simulation simulated(const ChipWorkload& workload, const chip::Schedule& schedule) {
     const chip::DeviceProgram program =
         partition::device_program(workload.tables, schedule, workload.chip, workload.workload.name, SIZE_MAX);
     const chip::Network network(workload.chip.chip);
     return chip::simulate(workload.chip.chip, network, program, workload.workload.name,
-                          chip::Recording::kSpans)
-        .executes.back()
-        .end;
+                          chip::Recording::kSpans);
 }
 
 int run_chip_plan(const ChipPlanArguments& arguments, std::FILE* terminal) {
@@ -142,7 +140,7 @@ int run_chip_plan(const ChipPlanArguments& arguments, std::FILE* terminal) {
     if (arguments.simulates) {
         progress->rename("simulating");
         progress->update();
-        plan.simulated = simulated_total(workload, plan.chosen.schedule->schedule);
+        plan.simulated = simulated(workload, plan.chosen.schedule->schedule);
     }
     if (!arguments.accuracy.empty()) {
         plan.measured =
