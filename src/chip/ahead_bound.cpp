@@ -29,6 +29,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -60,8 +61,9 @@ struct Step {
 
 /// A preload beside an execute.
 struct Beside {
-    double share;
+    LinkUse use;
     double work_rate;  ///< in a cycle alone, at most 1
+    friend bool operator==(const Beside&, const Beside&) = default;
 };
 
 /// Weighted times, and the values for all rows of a problem that follow from them.
@@ -79,16 +81,15 @@ public:
             for (const Row& row : each.rows) {
                 if (!problem.is_usable(row) || row.preload() <= 0) continue;
                 rho_ = std::max(rho_, work(row) / static_cast<double>(row.preload_bytes));
-                beside_.push_back({row.preload_share(), work(row) / row.preload()});
+                beside_.push_back({row.preload_use(), work(row) / row.preload()});
+                if (problem.share != Share::kPhases) beside_.back().use.cycles = 0;  // many are equal then
             }
         const auto before = [](const Beside& a, const Beside& b) {
-            return a.share != b.share ? a.share < b.share : a.work_rate < b.work_rate;
-        };
-        const auto same = [](const Beside& a, const Beside& b) {
-            return a.share == b.share && a.work_rate == b.work_rate;
+            const auto key = [](const Beside& it) { return std::tuple(it.use.share, it.work_rate, it.use.cycles); };
+            return key(a) < key(b);
         };
         std::sort(beside_.begin(), beside_.end(), before);
-        beside_.erase(std::unique(beside_.begin(), beside_.end(), same), beside_.end());
+        beside_.erase(std::unique(beside_.begin(), beside_.end()), beside_.end());
     }
 
     Step step(const Row& row) const {
@@ -109,7 +110,7 @@ private:
     double loss(const Row& row) const {
         double least = row.execute();
         for (const Beside& preload : beside_) {
-            const Speeds speed = speeds(problem_.share, row.execute_share(), preload.share);
+            const Speeds speed = speeds(problem_.share, row.execute_use(), preload.use);
             if (speed.execute <= 0) continue;
             least = std::min(least, row.execute() * (1 - speed.preload * preload.work_rate) / speed.execute);
         }

@@ -15,8 +15,13 @@ namespace tessera::chip {
 inline constexpr size_t kMostPositions = 100'000;
 
 /// The side that a full link serves while a preload and an execute run together.
-enum class Share : uint8_t { kFair, kExecute, kPreload };
-inline constexpr Share kShares[] = {Share::kFair, Share::kExecute, Share::kPreload};
+enum class Share : uint8_t {
+    kFair,
+    kExecute,
+    kPreload,
+    kPhases,  ///< the execute, which has its traffic at one time: a preload that would end then waits
+};
+inline constexpr Share kShares[] = {Share::kFair, Share::kExecute, Share::kPreload, Share::kPhases};
 
 constexpr std::string_view name(Share share) {
     switch (share) {
@@ -24,11 +29,20 @@ constexpr std::string_view name(Share share) {
             return "execute";
         case Share::kPreload:
             return "preload";
+        case Share::kPhases:
+            return "phases";
         case Share::kFair:
             break;
     }
     return "fair";
 }
+
+/// Use of the link by an execute or a preload.
+struct LinkUse {
+    double share = 0;   ///< while it runs alone
+    double cycles = 0;  ///< of the traffic of an execute; of a preload alone
+    friend bool operator==(const LinkUse&, const LinkUse&) = default;
+};
 
 /// A plan of an operator: one choice between time and space. Bytes are of SRAM in each core, times in cycles.
 struct Row {
@@ -46,6 +60,8 @@ struct Row {
     double execute() const { return compute + shift + distribute; }
     double preload_share() const { return preload() > 0 ? link_in / preload() : 0; }
     double execute_share() const { return traffic() / execute(); }
+    LinkUse preload_use() const { return {preload_share(), preload()}; }
+    LinkUse execute_use() const { return {execute_share(), traffic()}; }
     friend bool operator==(const Row&, const Row&) = default;
 };
 

@@ -175,7 +175,7 @@ private:
                 const Row& executed = *rows_[e].row;
                 if (executed.exec_bytes + preloaded.preload_bytes > problem_.sram_bytes) continue;
                 const Speeds speed =
-                    speeds(problem_.share, executed.execute_share(), preloaded.preload_share());
+                    speeds(problem_.share, executed.execute_use(), preloaded.preload_use());
                 pairs_.push_back({static_cast<uint32_t>(e), static_cast<uint32_t>(p), speed.execute,
                                   speed.preload});
             }
@@ -355,7 +355,7 @@ std::string weights_fault(const ScheduleProblem& problem, const ProgressWeights&
                     const Row& preloaded = problem.at(j).rows[rj];
                     if (preloaded.preload() <= 0 || preloaded.preload_bytes > held) continue;
                     const Speeds speed =
-                        speeds(problem.share, executed.execute_share(), preloaded.preload_share());
+                        speeds(problem.share, executed.execute_use(), preloaded.preload_use());
                     if (eps * speed.execute + weights.preload[j][rj] * speed.preload <= 1 + kRoundedSum) continue;
                     return fmt::format("operator {} is executed in row {} beside the preload of {} in row {}", k,
                                        rk, j, rj);

@@ -212,7 +212,7 @@ chip::ScheduleProblem problem_without_operators(const Workload& workload, const 
                                                 int64_t carried_bytes) {
     return {.sram_bytes = chip.chip.sram_bytes - carried_bytes,
             .clock_hz = chip.chip.clock_hz,
-            .share = chip::Share::kExecute,  // as chip/link_queue.h
+            .share = chip::Share::kPhases,  // as chip/link_queue.h
             .operators = {},
             .sequence = workload.sequence,
             .repeats = workload.repeats};
