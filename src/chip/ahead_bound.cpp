@@ -1,8 +1,9 @@
 // A bound that includes execute, link, HBM and SRAM together.
 //
-// Let the *work* of a preload be y = c (w h + (1 - w) n + its latency): its HBM time and its link time, weighted
-// by some w from 0 to 1, with c such that no preload does more than one cycle of work in a cycle when it runs alone.
-// Let t be a moment and A the work that is done by then for operators that are executed later.
+// Let the *work* of a preload be y = c (w h + (1 - w) n + its latency): its HBM time and its link time,
+// weighted by some w from 0 to 1, with c such that no preload does more than one cycle of work in a cycle
+// when it runs alone. Let t be a moment and A the work that is done by then for operators that are executed
+// later.
 //
 //     before execute k   A must grow to y_k, the preload of k; then y_k is no more ahead
 //     during execute k   t grows by D >= e, and A by at most D - loss_k
@@ -85,7 +86,9 @@ public:
                 if (problem.share != Share::kPhases) beside_.back().use.cycles = 0;  // many are equal then
             }
         const auto before = [](const Beside& a, const Beside& b) {
-            const auto key = [](const Beside& it) { return std::tuple(it.use.share, it.work_rate, it.use.cycles); };
+            const auto key = [](const Beside& it) {
+                return std::tuple(it.use.share, it.work_rate, it.use.cycles);
+            };
             return key(a) < key(b);
         };
         std::sort(beside_.begin(), beside_.end(), before);

@@ -15,9 +15,9 @@ struct Speeds {
     double preload = 1;
 };
 
-/// The part of an execute's traffic for which a preload waits that ends at any moment of it. Of a preload that is
-/// longer than the traffic, the end is within it with the probability of their lengths' ratio, and then waits for
-/// half of it. A shorter one waits from half of its length on.
+/// The part of an execute's traffic for which a preload waits that ends at any moment of it. Of a preload
+/// that is longer than the traffic, the end is within it with the probability of their lengths' ratio, and
+/// then waits for half of it. A shorter one waits from half of its length on.
 inline double waiting_part(double traffic, double preload) {
     return traffic < preload ? traffic / preload / 2 : 1 - preload / traffic / 2;
 }

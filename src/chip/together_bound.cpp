@@ -1,27 +1,29 @@
 // A bound by what cannot run together.
 //
-// Give each execute a weight eps and each preload a weight pi, from 0 to 1, such that an execute and a preload
-// that may run together, at speeds a and b, have eps a + pi b <= 1. Then in every cycle weighted progress is at
-// most one cycle, and a schedule that takes row r for each operator makes
+// Give each execute a weight eps and each preload a weight pi, from 0 to 1, such that an execute and a
+// preload that may run together, at speeds a and b, have eps a + pi b <= 1. Then in every cycle weighted
+// progress is at most one cycle, and a schedule that takes row r for each operator makes
 //
 //     sum of eps e + pi l  of the rows  <=  total
 //
-// of it in all. So the sum over operators of the least eps(r) e(r) + pi(r) l(r) over rows is a bound. With weights
-// 1 and 0 it is the execute or HBM bound, with the link shares u and v it is the link bound.
+// of it in all. So the sum over operators of the least eps(r) e(r) + pi(r) l(r) over rows is a bound. With
+// weights 1 and 0 it is the execute or HBM bound, with the link shares u and v it is the link bound.
 //
 // Preload j runs beside execute k only if k is before j, and only if j may be *held* from there on:
 //
 //     beside k               exec_bytes of k and preload_bytes of j are within the SRAM
-//     across each m between  so are those of m and j, and the preload_bytes of both: either m is preloaded already
+//     across each m between  so are those of m and j, and the preload_bytes of both: either m is preloaded
+//     already
 //                            while j is, or j is held for all of the preload of m
 //
-// in some row of m. An excess of at most 0.001 cycles is forgiven, so what ends sooner does not count as m, and in
-// all the bound is lower by that for each begin.
+// in some row of m. An excess of at most 0.001 cycles is forgiven, so what ends sooner does not count as m,
+// and in all the bound is lower by that for each begin.
 //
-// The best weights solve a linear program: the dual of the relaxation that shares the time of each execute out
-// among the preloads that may run beside it. It is solved roughly by the primal-dual hybrid gradient method (Chambolle
-// and Pock, 2011), with step sizes for each row and column (Pock and Chambolle, 2011). Any weights of preloads,
-// with the largest of executes that they leave, are feasible, so every iterate gives a bound.
+// The best weights solve a linear program: the dual of the relaxation that shares the time of each execute
+// out among the preloads that may run beside it. It is solved roughly by the primal-dual hybrid gradient
+// method (Chambolle and Pock, 2011), with step sizes for each row and column (Pock and Chambolle, 2011). Any
+// weights of preloads, with the largest of executes that they leave, are feasible, so every iterate gives a
+// bound.
 
 #include "chip/together_bound.h"
 
@@ -82,8 +84,8 @@ std::vector<size_t> classes_of(const ScheduleProblem& problem) {
 /// A row of a class, and the places of its weights.
 struct ClassRow {
     const Row* row;
-    size_t index;     ///< in the operator
-    double execute;   ///< of all positions of the class, as parts of all work
+    size_t index;    ///< in the operator
+    double execute;  ///< of all positions of the class, as parts of all work
     double preload;
 };
 
@@ -174,10 +176,9 @@ private:
             for (size_t e = first_[execute]; e < first_[execute + 1]; ++e) {
                 const Row& executed = *rows_[e].row;
                 if (executed.exec_bytes + preloaded.preload_bytes > problem_.sram_bytes) continue;
-                const Speeds speed =
-                    speeds(problem_.share, executed.execute_use(), preloaded.preload_use());
-                pairs_.push_back({static_cast<uint32_t>(e), static_cast<uint32_t>(p), speed.execute,
-                                  speed.preload});
+                const Speeds speed = speeds(problem_.share, executed.execute_use(), preloaded.preload_use());
+                pairs_.push_back(
+                    {static_cast<uint32_t>(e), static_cast<uint32_t>(p), speed.execute, speed.preload});
             }
         }
     }
@@ -249,8 +250,8 @@ private:
         for (size_t c = 0; c < classes(); ++c)
             for (size_t r = first_[c]; r < first_[c + 1]; ++r)
                 chosen[r] = 1 / static_cast<double>(first_[c + 1] - first_[c]);
-        const size_t iterations =
-            std::clamp(options_.work / std::size(kPrimalSteps) / pairs_.size(), kFewestIterations, kMostIterations);
+        const size_t iterations = std::clamp(options_.work / std::size(kPrimalSteps) / pairs_.size(),
+                                             kFewestIterations, kMostIterations);
         for (size_t it = 1; it <= iterations; ++it) {
             for (size_t r = 0; r < count; ++r) {
                 gain_eps[r] = chosen[r] * rows_[r].execute;
@@ -275,7 +276,8 @@ private:
                 together[p] = std::max(0.0, together[p] + step.together[p] * excess);
             }
             for (size_t r = 0; r < count; ++r)
-                chosen[r] -= step.chosen[r] * (gain_eps[r] * rows_[r].execute + gain_pi[r] * rows_[r].preload);
+                chosen[r] -=
+                    step.chosen[r] * (gain_eps[r] * rows_[r].execute + gain_pi[r] * rows_[r].preload);
             for (size_t c = 0; c < classes(); ++c) make_distribution(chosen, first_[c], first_[c + 1]);
             if (it % kIterationsBetweenValues == 0) offer(pi);
         }
@@ -356,9 +358,10 @@ std::string weights_fault(const ScheduleProblem& problem, const ProgressWeights&
                     if (preloaded.preload() <= 0 || preloaded.preload_bytes > held) continue;
                     const Speeds speed =
                         speeds(problem.share, executed.execute_use(), preloaded.preload_use());
-                    if (eps * speed.execute + weights.preload[j][rj] * speed.preload <= 1 + kRoundedSum) continue;
-                    return fmt::format("operator {} is executed in row {} beside the preload of {} in row {}", k,
-                                       rk, j, rj);
+                    if (eps * speed.execute + weights.preload[j][rj] * speed.preload <= 1 + kRoundedSum)
+                        continue;
+                    return fmt::format("operator {} is executed in row {} beside the preload of {} in row {}",
+                                       k, rk, j, rj);
                 }
                 held = std::min(held, room_across(problem, problem.at(j)));
             }

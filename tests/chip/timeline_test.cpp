@@ -51,10 +51,11 @@ TEST(RunSchedule, CountsWhatAFullLinkTakes) {
     EXPECT_DOUBLE_EQ(run_schedule(two_operators(Share::kFair, 0.8, 0.6), kOverlapped).stalled, 120 * 0.375);
 }
 
-// Execute 0 has 80 cycles of traffic. A preload of 100 ends among them with the probability 0.8, and then waits for
-// 40 cycles in the mean.
+// Execute 0 has 80 cycles of traffic. A preload of 100 ends among them with the probability 0.8, and then
+// waits for 40 cycles in the mean.
 TEST(RunSchedule, PhasesOfTrafficKeepPreloadsFromEnding) {
-    EXPECT_DOUBLE_EQ(run_schedule(two_operators(Share::kPhases, 0.8, 0.2), kOverlapped).total, 200 + 32 + 100);
+    EXPECT_DOUBLE_EQ(run_schedule(two_operators(Share::kPhases, 0.8, 0.2), kOverlapped).total,
+                     200 + 32 + 100);
     EXPECT_DOUBLE_EQ(run_schedule(two_operators(Share::kPhases, 0.8, 0.6), kOverlapped).total,
                      200 + 100 * (1 - 0.2 / 0.6) + 100);
     EXPECT_DOUBLE_EQ(run_schedule(two_operators(Share::kPhases, 0, 1), kOverlapped).total, 300);

@@ -51,12 +51,15 @@ TEST(TogetherBound, EveryWeightIsAsLargeAsItMayBe) {
     EXPECT_EQ(faults, weights);
 }
 
-// Large operators do not fit beside each other, so each is preloaded alone, but for small executes between them.
+// Large operators do not fit beside each other, so each is preloaded alone, but for small executes between
+// them.
 TEST(TogetherBound, SeesOperatorsThatDoNotFitTogether) {
     const Row large{.preload_bytes = 600, .exec_bytes = 600, .compute = 100, .hbm = 70, .link_in = 10};
     const Row small{.preload_bytes = 0, .exec_bytes = 10, .compute = 20};
-    ScheduleProblem problem{
-        .sram_bytes = 1000, .operators = {{"large", {large}}, {"small", {small}}}, .sequence = {}, .repeats = {}};
+    ScheduleProblem problem{.sram_bytes = 1000,
+                            .operators = {{"large", {large}}, {"small", {small}}},
+                            .sequence = {},
+                            .repeats = {}};
     for (int i = 0; i < 50; ++i) problem.sequence.insert(problem.sequence.end(), {0, 1});
     problem.repeats = {{0, 2, 50}};
     EXPECT_NEAR(resource_bounds(problem).largest(), 6070, 1e-6);

@@ -126,7 +126,8 @@ private:
     }
 
     /// Sends a part of a sum to the core that completes it, in its turn (chip/partition/send_order.h).
-    void add_reduce(size_t turn, int32_t from, int32_t to, int64_t charged, const std::vector<Piece>& pieces) {
+    void add_reduce(size_t turn, int32_t from, int32_t to, int64_t charged,
+                    const std::vector<Piece>& pieces) {
         if (add(TransferKind::kReduce, from, {to}, charged, pieces, plan_.steps - 1))
             reduce_turns_.push_back(turn);
     }

@@ -19,8 +19,8 @@
 //
 // On a grid the cost is that of the busiest link on their ways (chip/partition/network_traffic.h).
 //
-// Space: footprints of operands, for a rotating one the part of a step and the next one that arrives (less the
-// SRAM that is reserved for arriving data), and of results.
+// Space: footprints of operands, for a rotating one the part of a step and the next one that arrives (less
+// the SRAM that is reserved for arriving data), and of results.
 
 namespace tessera::partition {
 namespace {
@@ -126,7 +126,8 @@ ExecutePlan PartitionPlans::plan_of(const TileSizes& sizes, int64_t steps, size_
     if (steps > 1) step[along] = tile_count(sizes[along], steps);
     // Operands come in at the same time, and so do results go out: each group waits for one latency.
     std::vector<double> fetched(traffic_.axes(), 0), rotated = fetched;
-    int64_t fetch_hops = 0, rotation_hops = 0, result_bytes = 0, result_elements = 0, stored = 0, arriving = 0;
+    int64_t fetch_hops = 0, rotation_hops = 0, result_bytes = 0, result_elements = 0, stored = 0,
+            arriving = 0;
     for (size_t t = 0; t < op_.places.size(); ++t) {
         const int64_t whole = footprints_.bytes(t, sizes);
         const bool is_hbm = op_.places[t] == Place::kHbm;
