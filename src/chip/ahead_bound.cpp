@@ -1,8 +1,9 @@
 // A bound that includes execute, link, HBM and SRAM together.
 //
-// Let the *work* of a preload be y = c (w h + (1 - w) n): its HBM time and its link time, weighted by some w
-// from 0 to 1, with c such that no preload does more than one cycle of work in a cycle when it runs alone.
-// Let t be a moment and A the work that is done by then for operators that are executed later.
+// Let the *work* of a preload be y = c (w h + (1 - w) n + its latency): its HBM time and its link time,
+// weighted by some w from 0 to 1, with c such that no preload does more than one cycle of work in a cycle
+// when it runs alone. Let t be a moment and A the work that is done by then for operators that are executed
+// later.
 //
 //     before execute k   A must grow to y_k, the preload of k; then y_k is no more ahead
 //     during execute k   t grows by D >= e, and A by at most D - loss_k
@@ -29,6 +30,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -60,8 +62,9 @@ struct Step {
 
 /// A preload beside an execute.
 struct Beside {
-    double share;
+    LinkUse use;
     double work_rate;  ///< in a cycle alone, at most 1
+    friend bool operator==(const Beside&, const Beside&) = default;
 };
 
 /// Weighted times, and the values for all rows of a problem that follow from them.
@@ -79,16 +82,17 @@ public:
             for (const Row& row : each.rows) {
                 if (!problem.is_usable(row) || row.preload() <= 0) continue;
                 rho_ = std::max(rho_, work(row) / static_cast<double>(row.preload_bytes));
-                beside_.push_back({row.preload_share(), work(row) / row.preload()});
+                beside_.push_back({row.preload_use(), work(row) / row.preload()});
+                if (problem.share != Share::kPhases) beside_.back().use.cycles = 0;  // many are equal then
             }
         const auto before = [](const Beside& a, const Beside& b) {
-            return a.share != b.share ? a.share < b.share : a.work_rate < b.work_rate;
-        };
-        const auto same = [](const Beside& a, const Beside& b) {
-            return a.share == b.share && a.work_rate == b.work_rate;
+            const auto key = [](const Beside& it) {
+                return std::tuple(it.use.share, it.work_rate, it.use.cycles);
+            };
+            return key(a) < key(b);
         };
         std::sort(beside_.begin(), beside_.end(), before);
-        beside_.erase(std::unique(beside_.begin(), beside_.end(), same), beside_.end());
+        beside_.erase(std::unique(beside_.begin(), beside_.end()), beside_.end());
     }
 
     Step step(const Row& row) const {
@@ -101,13 +105,15 @@ public:
     }
 
 private:
-    double raw_work(const Row& row) const { return weight_ * row.hbm + (1 - weight_) * row.link_in; }
+    double raw_work(const Row& row) const {
+        return weight_ * row.hbm + (1 - weight_) * row.link_in + row.latency;
+    }
     double work(const Row& row) const { return scale_ * raw_work(row); }
 
     double loss(const Row& row) const {
         double least = row.execute();
         for (const Beside& preload : beside_) {
-            const Speeds speed = speeds(problem_.share, row.execute_share(), preload.share);
+            const Speeds speed = speeds(problem_.share, row.execute_use(), preload.use);
             if (speed.execute <= 0) continue;
             least = std::min(least, row.execute() * (1 - speed.preload * preload.work_rate) / speed.execute);
         }

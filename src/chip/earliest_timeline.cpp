@@ -42,8 +42,8 @@ EarliestTimeline::EarliestTimeline(const ScheduleProblem& problem, Choice choice
     for (const Operator& each : problem.operators) {
         plans_.emplace_back();
         for (const Row& row : each.rows)
-            plans_.back().push_back({row.preload_bytes, row.exec_bytes, row.execute(), row.execute_share(),
-                                     row.preload(), row.preload_share()});
+            plans_.back().push_back({row.preload_bytes, row.exec_bytes, row.execute(), row.execute_use(),
+                                     row.preload(), row.preload_use()});
     }
     place_.assign(at(size_), -1);
     for (size_t q = 0; q < choice_.queue.size(); ++q) place_[at(choice_.queue[q])] = static_cast<int32_t>(q);
@@ -233,7 +233,7 @@ bool EarliestTimeline::run_execute(int32_t execute, State& state) {
         const Plan& preload = plan(choice_.queue[at(state.next)]);
         double step = state.left;
         if (is_running) {
-            const Speeds speed = speeds(problem_.share, own.execute_share, preload.preload_share);
+            const Speeds speed = speeds(problem_.share, own.execute_use, preload.preload_use);
             const double to_end = speed.execute > 0 ? left / speed.execute : kInfinite;
             const double to_preload = speed.preload > 0 ? state.left / speed.preload : kInfinite;
             step = std::min(to_end, to_preload);

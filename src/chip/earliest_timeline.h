@@ -72,9 +72,9 @@ private:
         int64_t preload_bytes;
         int64_t exec_bytes;
         double execute;
-        double execute_share;
+        LinkUse execute_use;
         double preload;
-        double preload_share;
+        LinkUse preload_use;
     };
     /// In front of an execute.
     struct State {

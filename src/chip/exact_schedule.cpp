@@ -145,7 +145,7 @@ private:
         const Row* preloading = state.preload_left >= 0 ? &row(state.preloading) : nullptr;
         Speeds speed;
         if (executing != nullptr && preloading != nullptr)
-            speed = speeds(problem_.share, executing->execute_share(), preloading->preload_share());
+            speed = speeds(problem_.share, executing->execute_use(), preloading->preload_use());
         const double to_end =
             executing != nullptr && speed.execute > 0 ? state.execute_left / speed.execute : kInfinity;
         const double to_preload =

@@ -9,6 +9,7 @@
 #include "chip/exact_schedule.h"
 #include "chip/repeat_plan.h"
 #include "chip/timeline.h"
+#include "chip/together_bound.h"
 #include "support/error.h"
 
 namespace tessera::chip {
@@ -35,7 +36,7 @@ public:
         }
         result_.bounds = resource_bounds(problem_);
         result_.bound = result_.bounds.largest();
-        if (options_.small_gap <= 0) add_ahead_bound();
+        if (options_.small_gap <= 0) add_slow_bounds();
 
         Choice choice = by_descent(fast_rows());
         offer(EarliestTimeline(problem_, choice).schedule());
@@ -48,7 +49,7 @@ public:
             choice = anneal(problem_, choice, left(), is_planned ? 0.02 : 0.1);
             offer(EarliestTimeline(problem_, choice).schedule());
         }
-        if (options_.small_gap > 0 && result_.gap() > options_.small_gap) add_ahead_bound();
+        if (options_.small_gap > 0 && result_.gap() > options_.small_gap) add_slow_bounds();
         if (is_proved()) {
             result_.status = SolverStatus::kOptimal;
             result_.bound = result_.total;
@@ -57,13 +58,14 @@ public:
     }
 
 private:
-    void add_ahead_bound() {
+    void add_slow_bounds() {
         size_t rows = 0;
         for (const size_t o : problem_.sequence) rows += problem_.operators[o].rows.size();
         AheadBoundOptions options;
         options.most_states = std::clamp<size_t>(options_.bound_work / rows, 50, options.most_states);
         result_.bounds.ahead = ahead_bound(problem_, options);
-        result_.bound = std::max(result_.bound, result_.bounds.ahead);
+        result_.bounds.together = together_bound(problem_).cycles;
+        result_.bound = std::max({result_.bound, result_.bounds.ahead, result_.bounds.together});
     }
 
     int64_t left() const { return result_.was_stopped ? 0 : options_.work - result_.work; }

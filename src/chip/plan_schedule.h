@@ -15,7 +15,7 @@ struct PlanOptions {
     /// the same schedule.
     int64_t work = 80'000'000;
     uint64_t seed = 0;
-    /// If the four quick bounds leave at most this gap, the fifth is not computed: it takes long for many
+    /// If the four quick bounds leave at most this gap, the others are not computed: they take long for many
     /// positions.
     double small_gap = 0;
     /// States of the fifth bound times rows, of all positions together; fewer give a weaker bound sooner.

@@ -32,9 +32,8 @@ int64_t positive(const JsonCursor& file, std::string_view key, int64_t most) {
 
 Share share_of(const JsonCursor& at) {
     const std::string text = at.string();
-    if (text == "fair") return Share::kFair;
-    if (text == "execute") return Share::kExecute;
-    if (text == "preload") return Share::kPreload;
+    for (const Share each : kShares)
+        if (text == name(each)) return each;
     at.fail(fmt::format("is \"{}\", expected \"fair\", \"execute\" or \"preload\"", shown(text)));
 }
 
@@ -56,7 +55,7 @@ Row row_of(const JsonCursor& at, int64_t least_bytes, const Rates& rates) {
     row.shift = cycles(at, "shift");
     row.distribute = cycles(at, "distribute");
     row.hbm = static_cast<double>(static_cast<long double>(least_bytes) * rates.hbm_cycles_per_byte);
-    if (least_bytes > 0) row.hbm += rates.hbm_latency;
+    if (least_bytes > 0) row.latency = rates.hbm_latency;
     row.link_in =
         static_cast<double>(static_cast<long double>(row.preload_bytes) * rates.link_cycles_per_byte);
     return row;

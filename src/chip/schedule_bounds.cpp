@@ -22,7 +22,7 @@ Least least_of(const ScheduleProblem& problem, const Operator& from) {
         least.preload = std::min(least.preload, row.preload());
         least.both = std::min(least.both, row.preload() + row.execute());
         least.link = std::min(least.link, row.link_in + row.traffic());
-        least.hbm = std::min(least.hbm, row.hbm);
+        least.hbm = std::min(least.hbm, row.hbm + row.latency);
     }
     return least;
 }

@@ -171,13 +171,14 @@ private:
         }
         distributed = std::max(0.0, distributed);
         double left = executed.execute() + distributed;
-        const double share = (executed.traffic() + distributed) / left;
+        const double traffic = executed.traffic() + distributed;
+        const LinkUse use{traffic / left, traffic};
         for (; now.placed > needed_[i]; --now.placed, now.part = 1) {
             const size_t held = first_counted + (now.placed - 1 - needed_[i]);
             const Row& preloaded = problem_.at(held_[held]).rows[allocation_.point(held + 1).row];
             const double alone = now.part * preloaded.preload();
             if (alone <= 0) continue;
-            const Speeds speed = speeds(problem_.share, share, preloaded.preload_share());
+            const Speeds speed = speeds(problem_.share, use, preloaded.preload_use());
             const double until_executed = speed.execute > 0 ? left / speed.execute : kNever;
             const double until_preloaded = speed.preload > 0 ? alone / speed.preload : kNever;
             if (until_executed < until_preloaded) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// The chip: schedules of preloads and executes over tables of plans (docs/chip.md), and a simulator of
@@ -14,7 +15,34 @@ namespace tessera::chip {
 inline constexpr size_t kMostPositions = 100'000;
 
 /// The side that a full link serves while a preload and an execute run together.
-enum class Share : uint8_t { kFair, kExecute, kPreload };
+enum class Share : uint8_t {
+    kFair,
+    kExecute,
+    kPreload,
+    kPhases,  ///< the execute, which has its traffic at one time: a preload that would end then waits
+};
+inline constexpr Share kShares[] = {Share::kFair, Share::kExecute, Share::kPreload, Share::kPhases};
+
+constexpr std::string_view name(Share share) {
+    switch (share) {
+        case Share::kExecute:
+            return "execute";
+        case Share::kPreload:
+            return "preload";
+        case Share::kPhases:
+            return "phases";
+        case Share::kFair:
+            break;
+    }
+    return "fair";
+}
+
+/// Use of the link by an execute or a preload.
+struct LinkUse {
+    double share = 0;   ///< while it runs alone
+    double cycles = 0;  ///< of the traffic of an execute; of a preload alone
+    friend bool operator==(const LinkUse&, const LinkUse&) = default;
+};
 
 /// A plan of an operator: one choice between time and space. Bytes are of SRAM in each core, times in cycles.
 struct Row {
@@ -23,14 +51,17 @@ struct Row {
     double compute = 0;
     double shift = 0;
     double distribute = 0;
-    double hbm = 0;      ///< of the preload in the HBM, with latencies
+    double hbm = 0;      ///< of the preload in the HBM
     double link_in = 0;  ///< of the preload on the link into each core
+    double latency = 0;  ///< of the preload, besides both
 
-    double preload() const { return std::max(hbm, link_in); }
+    double preload() const { return std::max(hbm, link_in) + latency; }
     double traffic() const { return shift + distribute; }
     double execute() const { return compute + shift + distribute; }
     double preload_share() const { return preload() > 0 ? link_in / preload() : 0; }
     double execute_share() const { return traffic() / execute(); }
+    LinkUse preload_use() const { return {preload_share(), preload()}; }
+    LinkUse execute_use() const { return {execute_share(), traffic()}; }
     friend bool operator==(const Row&, const Row&) = default;
 };
 

@@ -26,10 +26,11 @@ constexpr double kOneMoment = 1e-12;
 class Simulator {
 public:
     Simulator(const Chip& chip, const Network& network, const DeviceProgram& program,
-              const std::string& where, Recording recording)
+              const std::string& where, Recording recording, const std::function<void(size_t)>& on_execute)
         : chip_(chip),
           program_(program),
           where_(where),
+          on_execute_(on_execute),
           records_(recording == Recording::kEverything),
           engine_(chip, network, queue_, records_ ? &result_.packets : nullptr),
           is_preloaded_(program.size(), false),
@@ -157,6 +158,7 @@ private:
         give_back(executed_, true);
         execution_.reset();
         ++executed_;
+        if (on_execute_) on_execute_(executed_);
     }
 
     void begin_ready() {
@@ -259,6 +261,7 @@ private:
     const Chip& chip_;
     const DeviceProgram& program_;
     const std::string& where_;
+    const std::function<void(size_t)>& on_execute_;
     const bool records_;
     Simulation result_;
     EventQueue queue_;
@@ -284,8 +287,9 @@ private:
 }  // namespace
 
 Simulation simulate(const Chip& chip, const Network& network, const DeviceProgram& program,
-                    const std::string& where, Recording recording) {
-    return Simulator(chip, network, program, where, recording).run();
+                    const std::string& where, Recording recording,
+                    const std::function<void(size_t)>& on_execute) {
+    return Simulator(chip, network, program, where, recording, on_execute).run();
 }
 
 }  // namespace tessera::chip

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -67,9 +68,11 @@ struct Simulation {
 
 /// Runs a device program event by event: packets hold links one after the other, cores compute one tile at a
 /// time, controllers share their rate between their ports. Everything begins as soon as its needs are free.
+/// @param on_execute hears how many executes have ended
 /// @throws Error naming `where`, the operator and the cycle for a program that deadlocks or whose spaces do
 /// not fit, and for one without work
 Simulation simulate(const Chip& chip, const Network& network, const DeviceProgram& program,
-                    const std::string& where, Recording recording = Recording::kEverything);
+                    const std::string& where, Recording recording = Recording::kEverything,
+                    const std::function<void(size_t)>& on_execute = {});
 
 }  // namespace tessera::chip

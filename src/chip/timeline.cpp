@@ -81,7 +81,7 @@ private:
         Speeds speed;
         double step = 0;
         if (executing != nullptr && preloading != nullptr) {
-            speed = speeds(problem_.share, executing->execute_share(), preloading->preload_share());
+            speed = speeds(problem_.share, executing->execute_use(), preloading->preload_use());
             step = std::min(time_at(*execute_left_, speed.execute), time_at(*preload_left_, speed.preload));
             timeline_.overlapped += step;
             timeline_.stalled += step * (1 - std::min(speed.execute, speed.preload));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,8 +15,21 @@ struct Speeds {
     double preload = 1;
 };
 
-/// Speeds under link share u of an execute and v of a preload: a u + b v <= 1 (docs/chip.md, rule 5).
-inline Speeds speeds(Share share, double u, double v) {
+/// The part of an execute's traffic for which a preload waits that ends at any moment of it. Of a preload
+/// that is longer than the traffic, the end is within it with the probability of their lengths' ratio, and
+/// then waits for half of it. A shorter one waits from half of its length on.
+inline double waiting_part(double traffic, double preload) {
+    return traffic < preload ? traffic / preload / 2 : 1 - preload / traffic / 2;
+}
+
+/// Speeds of an execute and a preload that run together, with their link shares u and v: a u + b v <= 1
+/// (docs/chip.md, rule 4).
+inline Speeds speeds(Share share, const LinkUse& execute, const LinkUse& preload) {
+    const double u = execute.share, v = preload.share;
+    if (share == Share::kPhases && u > 0) {
+        const double waiting = 1 - u * waiting_part(execute.cycles, preload.cycles);
+        return {1, u + v <= 1 ? waiting : std::min(waiting, (1 - u) / v)};
+    }
     if (u + v <= 1) return {};
     const Speeds execute_first{1, (1 - u) / v}, preload_first{(1 - v) / u, 1};
     switch (share) {
@@ -24,6 +38,7 @@ inline Speeds speeds(Share share, double u, double v) {
         case Share::kPreload:
             return preload_first;
         case Share::kFair:
+        case Share::kPhases:
             break;
     }
     if (u <= 0.5) return execute_first;

@@ -98,8 +98,10 @@ void print_explained(const Explained& it) {
         fmt::print("preload     nothing: all that it reads is on the chip\n");
     } else {
         fmt::print(
-            "preload     {:.0f} to {:.0f}, {} bytes of each core; alone {:.0f} of HBM and {:.0f} of link\n",
-            preload.begin, preload.end, it.row().preload_bytes, it.row().hbm, it.row().link_in);
+            "preload     {:.0f} to {:.0f}, {} bytes of each core; alone {:.0f} of HBM, {:.0f} of link and "
+            "{:.0f} of latency\n",
+            preload.begin, preload.end, it.row().preload_bytes, it.row().hbm, it.row().link_in,
+            it.row().latency);
         if (slot == i)
             fmt::print("            issued in front of its own execute\n");
         else

@@ -81,14 +81,14 @@ ChipWorkload workload_for(const ChipPlanArguments& arguments, Objective objectiv
 }
 
 /// The steps packet by packet.
-double simulated_total(const ChipWorkload& workload, const chip::Schedule& schedule) {
+chip::Simulation simulated(const ChipWorkload& workload, const chip::Schedule& schedule, Progress& progress) {
+    progress.rename(fmt::format("simulating {} executes", workload.tables.problem.size()));
     const chip::DeviceProgram program =
         partition::device_program(workload.tables, schedule, workload.chip, workload.workload.name, SIZE_MAX);
     const chip::Network network(workload.chip.chip);
     return chip::simulate(workload.chip.chip, network, program, workload.workload.name,
-                          chip::Recording::kSpans)
-        .executes.back()
-        .end;
+                          chip::Recording::kSpans,
+                          [&](size_t executed) { progress.update(static_cast<int64_t>(executed)); });
 }
 
 int run_chip_plan(const ChipPlanArguments& arguments, std::FILE* terminal) {
@@ -139,11 +139,7 @@ int run_chip_plan(const ChipPlanArguments& arguments, std::FILE* terminal) {
                        partition::device_program(workload.tables, plan.chosen.schedule->schedule,
                                                  workload.chip, workload.workload.name),
                        workload.chip.chip));
-    if (arguments.simulates) {
-        progress->rename("simulating");
-        progress->update();
-        plan.simulated = simulated_total(workload, plan.chosen.schedule->schedule);
-    }
+    if (arguments.simulates) plan.simulated = simulated(workload, plan.chosen.schedule->schedule, *progress);
     if (!arguments.accuracy.empty()) {
         plan.measured =
             partition::measure_rows(workload.tables, plan.chosen.schedule->schedule, workload.chip);

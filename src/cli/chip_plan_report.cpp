@@ -141,10 +141,31 @@ void print_objective(const ChipPlan& plan) {
     fmt::print("energy      {:.4g} J{}\n", *joules, more);
 }
 
-void print_simulated(const ChipPlan& plan) {
-    if (plan.simulated)
-        fmt::print("simulated   {:.0f} cycles, {:+.1f} %\n", *plan.simulated,
-                   100 * (*plan.simulated - plan.chosen.total) / plan.chosen.total);
+double length_of(const std::vector<chip::Span>& spans) {
+    double sum = 0;
+    for (const chip::Span& span : spans) sum += span.end - span.begin;
+    return sum;
+}
+
+nlohmann::ordered_json spans_json(const std::vector<chip::Span>& preloads,
+                                  const std::vector<chip::Span>& executes) {
+    const auto list = [](const std::vector<chip::Span>& spans) {
+        nlohmann::ordered_json json = nlohmann::ordered_json::array();
+        for (const chip::Span& span : spans) json.push_back({span.begin, span.end});
+        return json;
+    };
+    return {{"preloads", list(preloads)}, {"executes", list(executes)}};
+}
+
+void print_simulated(const ChipPlan& plan, const chip::Timeline& timeline) {
+    if (plan.simulated) {
+        const auto more = [](double simulated, double planned) { return 100 * (simulated / planned - 1); };
+        const double total = plan.simulated->executes.back().end;
+        fmt::print("simulated   {:.0f} cycles, {:+.1f} %; executes {:+.1f} %, preloads {:+.1f} %\n", total,
+                   more(total, plan.chosen.total),
+                   more(length_of(plan.simulated->executes), length_of(timeline.executes)),
+                   more(length_of(plan.simulated->preloads), length_of(timeline.preloads)));
+    }
     if (plan.measured.empty()) return;
     const auto text = [](const partition::Agreement& agreement) {
         return fmt::format("off by {:.1f} % in the median, correlation {:.3f}", 100 * agreement.median_error,
@@ -200,7 +221,10 @@ nlohmann::ordered_json chip_plan_json(const ChipPlan& plan) {
         json["cycles_per_step"] = plan.chosen.total / static_cast<double>(plan.steps);
     if (plan.objective == Objective::kEnergy)
         json["least_joules"] = partition::least_joules(plan.tables, plan.chip);
-    if (plan.simulated) json["simulated"] = *plan.simulated;
+    if (plan.simulated) {
+        json["simulated"] = plan.simulated->executes.back().end;
+        json["simulated_spans"] = spans_json(plan.simulated->preloads, plan.simulated->executes);
+    }
     if (!plan.measured.empty()) json["accuracy"] = accuracy_json(plan.measured);
     const chip::SearchSpace space = chip::search_space(problem);
     json["space"] = {{"C", space.fitting_heavy},
@@ -213,6 +237,7 @@ nlohmann::ordered_json chip_plan_json(const ChipPlan& plan) {
     json["rows"] = plan.chosen.schedule->schedule.rows;
     json["order"] = plan.chosen.schedule->schedule.order;
     json["slots"] = plan.chosen.schedule->schedule.slots;
+    json["spans"] = spans_json(timeline.preloads, timeline.executes);
     return json;
 }
 
@@ -246,7 +271,7 @@ void print_chip_plan(const ChipPlan& plan) {
     fmt::print("space       C {}, H {}, P {}, K {}, N {}\n", space.fitting_heavy, space.heavy, space.rows,
                space.fitting, space.operators);
     print_objective(plan);
-    print_simulated(plan);
+    print_simulated(plan, timeline);
     print_designs(problem, plan.compared);
     print_operators(plan, timeline);
 }

@@ -8,6 +8,7 @@
 
 #include "chip/partition/chip_tables.h"
 #include "chip/partition/cost_accuracy.h"
+#include "chip/simulation.h"
 #include "cli/chip_designs.h"
 
 namespace tessera::cli {
@@ -31,7 +32,7 @@ struct ChipPlan {
     double bound = 0;
     double ideal = 0;
     std::vector<PlannedDesign> compared;
-    std::optional<double> simulated;               ///< cycles of the plan, packet by packet
+    std::optional<chip::Simulation> simulated;     ///< the plan packet by packet: spans
     std::vector<partition::MeasuredRow> measured;  ///< operators alone, if that was asked for
 };
 

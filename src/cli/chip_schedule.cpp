@@ -49,11 +49,9 @@ nlohmann::ordered_json schedule_json(const chip::ScheduleProblem& problem, const
                                    {"gap", result.gap()},
                                    {"work", result.work}};
     if (result.was_stopped) json["stopped"] = true;
-    json["bounds"] = {{"execute", result.bounds.execute},
-                      {"hbm", result.bounds.hbm},
-                      {"link", result.bounds.link},
-                      {"path", result.bounds.path},
-                      {"ahead", result.bounds.ahead}};
+    json["bounds"] = {{"execute", result.bounds.execute}, {"hbm", result.bounds.hbm},
+                      {"link", result.bounds.link},       {"path", result.bounds.path},
+                      {"ahead", result.bounds.ahead},     {"together", result.bounds.together}};
     if (result.induction_total) json["induction_total"] = *result.induction_total;
     add_designs_json(problem, compared, json);
     json["rows"] = result.schedule.rows;
@@ -96,9 +94,10 @@ void print_schedule(const chip::ScheduleProblem& problem, const chip::PlanResult
     fmt::print("gap         {:.2f} %\n", 100 * result.gap());
     if (result.induction_total) fmt::print("induction   {:.1f} cycles\n", *result.induction_total);
     fmt::print("work        {} executes\n", result.work);
-    fmt::print("\nbounds      execute {:.1f}, hbm {:.1f}, link {:.1f}, path {:.1f}, ahead {:.1f}\n",
-               result.bounds.execute, result.bounds.hbm, result.bounds.link, result.bounds.path,
-               result.bounds.ahead);
+    fmt::print(
+        "\nbounds      execute {:.1f}, hbm {:.1f}, link {:.1f}, path {:.1f}, ahead {:.1f}, together {:.1f}\n",
+        result.bounds.execute, result.bounds.hbm, result.bounds.link, result.bounds.path, result.bounds.ahead,
+        result.bounds.together);
     fmt::print("time        {:.1f} % overlapped, {:.1f} % execute only, {:.1f} % preload only\n",
                percent(timeline.overlapped), percent(timeline.execute_only), percent(timeline.preload_only));
     fmt::print("busy        HBM {:.1f} %, links {:.1f} %\n", percent(timeline.hbm_busy),

@@ -15,6 +15,7 @@
 #include "support/mapped_file.h"
 #include "support/output_place.h"
 #include "support/printable.h"
+#include "support/progress.h"
 
 namespace tessera::cli {
 namespace {
@@ -116,7 +117,7 @@ std::string text_of_chip(const std::string& path) {
     return std::string(MappedFile::open(path).text());
 }
 
-int run_chip_simulate(const ChipSimulateArguments& arguments) {
+int run_chip_simulate(const ChipSimulateArguments& arguments, std::FILE* terminal) {
     if (!arguments.trace.empty()) check_output(arguments.trace);
     if (!arguments.chrome.empty()) check_output(arguments.chrome);
     const std::string chip_text = text_of_chip(arguments.chip);
@@ -124,7 +125,12 @@ int run_chip_simulate(const ChipSimulateArguments& arguments) {
     const chip::DeviceProgram program =
         chip::read_device_program(MappedFile::open(arguments.program).text(), arguments.program, chip);
     const chip::Network network(chip);
-    const chip::Simulation simulation = chip::simulate(chip, network, program, arguments.program);
+    std::optional<Progress> progress(std::in_place, terminal, "simulating executes",
+                                     static_cast<int64_t>(program.size()));
+    const chip::Simulation simulation =
+        chip::simulate(chip, network, program, arguments.program, chip::Recording::kEverything,
+                       [&](size_t executed) { progress->update(static_cast<int64_t>(executed)); });
+    progress.reset();
     const chip::SimulationTotals totals = chip::totals_of(chip, network, simulation);
     if (!arguments.trace.empty())
         write_file(arguments.trace, chip::trace_text(chip, network, program, chip_text, simulation));
@@ -137,7 +143,7 @@ int run_chip_simulate(const ChipSimulateArguments& arguments) {
     return 0;
 }
 
-Job declare_chip_simulate(CLI::App& app, const Environment&) {
+Job declare_chip_simulate(CLI::App& app, const Environment& environment) {
     const auto arguments = std::make_shared<ChipSimulateArguments>();
     app.add_option("CHIP_FILE", arguments->chip, "a chip as JSON, or its description as TOML")
         ->required()
@@ -152,7 +158,7 @@ Job declare_chip_simulate(CLI::App& app, const Environment&) {
         ->check(not_empty())
         ->type_name("FILE");
     app.add_flag("--json", arguments->as_json, "times, breakdown and utilisation as JSON");
-    return [arguments] { return run_chip_simulate(*arguments); };
+    return [arguments, terminal = environment.terminal] { return run_chip_simulate(*arguments, terminal); };
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ public:
     ScheduleProblem make(const TableShape& shape = {}) {
         ScheduleProblem problem;
         problem.sram_bytes = 1024;
-        problem.share = static_cast<Share>(below(3));
+        problem.share = kShares[below(std::size(kShares))];
         const double hbm_cycles = pick({0.25, 1, 2}), link_cycles = pick({0.25, 0.5, 1, 2});
         const size_t kinds = 1 + below(shape.most_positions);
         for (size_t o = 0; o < kinds; ++o)

@@ -56,8 +56,8 @@ TEST(ReadScheduleProblem, TheLatencyOfTheHbmIsOfPreloadsThatItDelivers) {
     std::string text = kWhole;
     text.replace(text.find("\"share\""), 7, "\"hbm_latency_cycles\": 6.5, \"share\"");
     const ScheduleProblem problem = read_schedule_problem(text, "p.json");
-    EXPECT_EQ(problem.operators[0].rows[0].hbm, 20 + 6.5);
-    EXPECT_EQ(problem.operators[1].rows[0].hbm, 0);
+    EXPECT_EQ(problem.operators[0].rows[0].preload(), 20 + 6.5);
+    EXPECT_EQ(problem.operators[1].rows[0].preload(), 0);
     EXPECT_THAT(problem_error("\"share\"", "\"hbm_latency_cycles\": -1, \"share\""),
                 HasSubstr("p.json: `hbm_latency_cycles`: is -1, expected"));
 }

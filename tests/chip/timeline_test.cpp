@@ -51,6 +51,25 @@ TEST(RunSchedule, CountsWhatAFullLinkTakes) {
     EXPECT_DOUBLE_EQ(run_schedule(two_operators(Share::kFair, 0.8, 0.6), kOverlapped).stalled, 120 * 0.375);
 }
 
+// Execute 0 has 80 cycles of traffic. A preload of 100 ends among them with the probability 0.8, and then
+// waits for 40 cycles in the mean.
+TEST(RunSchedule, PhasesOfTrafficKeepPreloadsFromEnding) {
+    EXPECT_DOUBLE_EQ(run_schedule(two_operators(Share::kPhases, 0.8, 0.2), kOverlapped).total,
+                     200 + 32 + 100);
+    EXPECT_DOUBLE_EQ(run_schedule(two_operators(Share::kPhases, 0.8, 0.6), kOverlapped).total,
+                     200 + 100 * (1 - 0.2 / 0.6) + 100);
+    EXPECT_DOUBLE_EQ(run_schedule(two_operators(Share::kPhases, 0, 1), kOverlapped).total, 300);
+    // The mean over the moment of a preload at which the traffic begins.
+    for (const double preload : {10.0, 50.0, 100.0, 400.0}) {
+        double waits = 0;
+        for (int i = 0; i < 1000; ++i) {
+            const double until_end = preload * (i + 0.5) / 1000;
+            waits += std::max(0.0, 80 - until_end) / 1000;
+        }
+        EXPECT_NEAR(waiting_part(80, preload), waits / 80, 1e-5);
+    }
+}
+
 // Execute 0 (share 0.8) and preload 1 (share 0.6) want 1.4 of the link.
 TEST(RunSchedule, SharesAFullLink) {
     // Execute at full speed; the preload gets 0.2 of 0.6 for 100 cycles, and 66.7 remain.

@@ -31,7 +31,7 @@ double in_tables(double cycles) {
 /// time.
 bool is_no_worse(const chip::Row& a, const chip::Row& b) {
     return a.preload_bytes <= b.preload_bytes && a.exec_bytes <= b.exec_bytes && a.execute() <= b.execute() &&
-           a.traffic() <= b.traffic() && a.link_in <= b.link_in && a.hbm <= b.hbm;
+           a.traffic() <= b.traffic() && a.link_in <= b.link_in && a.hbm <= b.hbm && a.latency <= b.latency;
 }
 
 /// Keeps the rows that no other row beats in everything, the first of equal ones.
@@ -157,15 +157,15 @@ private:
         const double reading = static_cast<double>(least_ * chip_.chip.cores) / chip_.hbm_bytes_per_cycle();
         // Preloads follow each other (paper 003, 4.5, rule 2), so each waits for the latencies of the HBM and
         // of the network.
-        const double hbm = least_ == 0 ? 0 : reading + chip_.hbm_latency() + preload.latency;
         const int64_t bytes = bytes_of(preload);
         table_.rows.rows.push_back({.preload_bytes = bytes,
                                     .exec_bytes = execute.exec_bytes,
                                     .compute = in_tables(execute.compute),
                                     .shift = in_tables(execute.shift),
                                     .distribute = in_tables(preload.distribute),
-                                    .hbm = hbm,
-                                    .link_in = plans_.preload_link_cycles(preload, bytes)});
+                                    .hbm = reading,
+                                    .link_in = plans_.preload_link_cycles(preload, bytes),
+                                    .latency = least_ == 0 ? 0 : chip_.hbm_latency() + preload.latency});
         table_.planned.rows.push_back(planned_row(execute, preload));
     }
 
@@ -212,7 +212,7 @@ chip::ScheduleProblem problem_without_operators(const Workload& workload, const 
                                                 int64_t carried_bytes) {
     return {.sram_bytes = chip.chip.sram_bytes - carried_bytes,
             .clock_hz = chip.chip.clock_hz,
-            .share = chip::Share::kFair,
+            .share = chip::Share::kPhases,  // as chip/link_queue.h
             .operators = {},
             .sequence = workload.sequence,
             .repeats = workload.repeats};

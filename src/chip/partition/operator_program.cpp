@@ -10,6 +10,7 @@
 #include "chip/partition/place_tiles.h"
 #include "chip/partition/reduced_shares.h"
 #include "chip/partition/rotations.h"
+#include "chip/partition/send_order.h"
 #include "support/error.h"
 
 namespace tessera::partition {
@@ -60,6 +61,9 @@ public:
             complete_results();
         else
             reduce_whole_tiles();
+        sort_transfers(made_, TransferKind::kPreload,
+                       scattered(made_.program.of(TransferKind::kPreload).size()));
+        sort_transfers(made_, TransferKind::kReduce, reduce_turns_);
         const auto cores = static_cast<size_t>(chip_.chip.cores);
         made_.program.preload_bytes.assign(cores, 0);
         made_.program.execute_bytes.assign(cores, 0);
@@ -110,13 +114,22 @@ private:
     }
 
     /// @param charged bytes of a transfer without contents
-    void add(TransferKind kind, int32_t from, std::vector<int32_t> to, int64_t charged,
+    /// @return false if there is nothing to transfer
+    bool add(TransferKind kind, int32_t from, std::vector<int32_t> to, int64_t charged,
              const std::vector<Piece>& pieces, int64_t step = 0) {
         std::erase(to, kind == TransferKind::kPreload || kind == TransferKind::kStore ? -1 : from);
         const int64_t bytes = homes_ ? bytes_of(pieces, kind) : charged;
-        if (bytes == 0 || to.empty()) return;
+        if (bytes == 0 || to.empty()) return false;
         made_.program.transfers[static_cast<size_t>(kind)].push_back({from, std::move(to), bytes, step});
         if (homes_) made_.contents.transfers[static_cast<size_t>(kind)].push_back(pieces);
+        return true;
+    }
+
+    /// Sends a part of a sum to the core that completes it, in its turn (chip/partition/send_order.h).
+    void add_reduce(size_t turn, int32_t from, int32_t to, int64_t charged,
+                    const std::vector<Piece>& pieces) {
+        if (add(TransferKind::kReduce, from, {to}, charged, pieces, plan_.steps - 1))
+            reduce_turns_.push_back(turn);
     }
 
     void preload(size_t tensor, const TileGroup& group) {
@@ -240,7 +253,7 @@ private:
             int64_t added = 0;
             for (const SumShare::Part& part : share.parts) {
                 for (const Piece& piece : part.pieces) added += piece.elements.size();
-                add(TransferKind::kReduce, tiles_[part.tile].core, {on}, 0, part.pieces, plan_.steps - 1);
+                add_reduce(adding.adders.size(), tiles_[part.tile].core, on, 0, part.pieces);
                 adding.adders.push_back(tiles_[part.tile].core);
             }
             adding.finished = keep(on, share.pieces);
@@ -323,8 +336,8 @@ private:
             const int64_t shares = std::min(adders, elements), added = tile_count(elements, shares);
             for (size_t a = 0; a < static_cast<size_t>(shares); ++a) {
                 for (size_t b = 1; b < group.size(); ++b)
-                    add(TransferKind::kReduce, core(group, (a + b) % group.size()), {core(group, a)},
-                        tile_count(bytes, shares), {}, plan_.steps - 1);
+                    add_reduce(b, core(group, (a + b) % group.size()), core(group, a),
+                               tile_count(bytes, shares), {});
                 made_.program.tiles.push_back(
                     {plan_.steps, core(group, a), vector_unit(), std::max<int64_t>(1, added * (adders - 1))});
             }
@@ -371,6 +384,7 @@ private:
     std::vector<std::vector<TileGroup>> groups_;    ///< of each tensor; none of results
     std::vector<std::vector<TileGroup>> rotating_;  ///< of those that rotate
     std::vector<int64_t> first_part_;               ///< of each tile; empty: by its place in the group
+    std::vector<uint64_t> reduce_turns_;            ///< of each transfer of a reduce
     MadeOperator made_;
 };
 

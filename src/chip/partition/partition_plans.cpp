@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
-#include <tuple>
-#include <utility>
 
 #include <fmt/core.h>
 
@@ -22,8 +19,8 @@
 //
 // On a grid the cost is that of the busiest link on their ways (chip/partition/network_traffic.h).
 //
-// Space: footprints of operands, for a rotating one the part of a step (and a second one if no SRAM is
-// reserved for arriving data), and of results.
+// Space: footprints of operands, for a rotating one the part of a step and the next one that arrives (less
+// the SRAM that is reserved for arriving data), and of results.
 
 namespace tessera::partition {
 namespace {
@@ -129,7 +126,8 @@ ExecutePlan PartitionPlans::plan_of(const TileSizes& sizes, int64_t steps, size_
     if (steps > 1) step[along] = tile_count(sizes[along], steps);
     // Operands come in at the same time, and so do results go out: each group waits for one latency.
     std::vector<double> fetched(traffic_.axes(), 0), rotated = fetched;
-    int64_t fetch_hops = 0, rotation_hops = 0, result_bytes = 0, result_elements = 0, stored = 0;
+    int64_t fetch_hops = 0, rotation_hops = 0, result_bytes = 0, result_elements = 0, stored = 0,
+            arriving = 0;
     for (size_t t = 0; t < op_.places.size(); ++t) {
         const int64_t whole = footprints_.bytes(t, sizes);
         const bool is_hbm = op_.places[t] == Place::kHbm;
@@ -142,7 +140,8 @@ ExecutePlan PartitionPlans::plan_of(const TileSizes& sizes, int64_t steps, size_
         }
         const bool rotates = rotates_in(rotating, t);
         const int64_t held = rotates ? footprints_.bytes(t, step) : whole;
-        plan.exec_bytes += rotates && chip_.reserved_bytes == 0 ? 2 * held : held;
+        plan.exec_bytes += held;
+        if (rotates) arriving += held;
         if (held == 0 || (is_hbm && !rotates)) continue;
         const Spread box = sharing_box(places, t);
         if (rotates) {
@@ -157,9 +156,13 @@ ExecutePlan PartitionPlans::plan_of(const TileSizes& sizes, int64_t steps, size_
         fetch_hops = std::max(fetch_hops, traffic_.hops(is_shared ? box : all));
         add_bytes(fetched, is_shared ? traffic_.gathered(box) : traffic_.to_next(all), held);
     }
-    plan.compute = cost_.cycles(step) * static_cast<double>(steps) + exchange_;
-    plan.shift = link_cycles(largest(fetched)) + latency(fetch_hops) + link_cycles(largest(rotated)) +
-                 latency(rotation_hops);
+    plan.exec_bytes += std::max<int64_t>(0, arriving - chip_.reserved_bytes);
+    const double rotation = link_cycles(largest(rotated)) + latency(rotation_hops);
+    plan.shift = link_cycles(largest(fetched)) + latency(fetch_hops) + rotation;
+    // The part of the next step is on its way while that of a step is used, but in the last step.
+    const double tile = cost_.cycles(step);
+    plan.hidden = std::min(rotation, tile * static_cast<double>(steps - 1));
+    plan.compute = tile * static_cast<double>(steps) - plan.hidden + exchange_;
     if (adders > 1) {
         // Each element is added on one core, which gets the others' parts of it.
         const int64_t shares = std::min(adders, result_elements), part = tile_count(result_bytes, shares);
@@ -284,53 +287,6 @@ ExecutePlan PartitionPlans::execution_of(const StatedPlan& stated, const std::st
     if (const std::string fault = rotation_fault(op_.bound, *found, chip_); !fault.empty())
         throw Error(where, place, fmt::format("of {} {}, and cannot be executed", op_.name, fault));
     return *found;
-}
-
-std::vector<ExecutePlan> PartitionPlans::front(PlanCounts& counts, const Accept& accepts) const {
-    // Equally good plans are told apart by these bytes: fewer if more cores share.
-    struct Candidate {
-        ExecutePlan plan;
-        int64_t preload_bytes;
-    };
-    const auto shared_bytes = [&](const ExecutePlan& plan) {
-        int64_t bytes = 0;
-        for (size_t t = 0; t < op_.places.size(); ++t)
-            if (op_.places[t] == Place::kHbm && is_operand(t))
-                bytes += tile_count(footprints_.bytes(t, plan.sizes), footprints_.sharers(t, plan.sizes));
-        return bytes;
-    };
-    // It takes longest to say whether a rotation can be executed, so only plans that belong to the front are
-    // asked. Those without one can, and leave out most others at once.
-    std::map<int64_t, double> sure;  // falling times by growing spaces
-    const auto is_beaten = [&](const ExecutePlan& plan) {
-        const auto above = sure.upper_bound(plan.exec_bytes);
-        return above != sure.begin() && std::prev(above)->second < plan.time();
-    };
-    std::vector<Candidate> candidates;
-    for_each([&](const ExecutePlan& plan) {
-        ++counts.plans;
-        if (plan.steps == 1) ++counts.slicings;
-        if (!fits(plan)) return;
-        ++counts.fitting;
-        if (is_beaten(plan) || (accepts && !accepts(plan))) return;
-        candidates.push_back({plan, shared_bytes(plan)});
-        if (plan.steps > 1) return;
-        auto own = sure.insert_or_assign(plan.exec_bytes, plan.time()).first;
-        while (std::next(own) != sure.end() && std::next(own)->second >= plan.time())
-            sure.erase(std::next(own));
-    });
-    const auto key = [](const Candidate& c) {
-        return std::tuple(c.plan.exec_bytes, c.plan.time(), c.plan.shift, c.preload_bytes);
-    };
-    std::stable_sort(candidates.begin(), candidates.end(),
-                     [&](const Candidate& a, const Candidate& b) { return key(a) < key(b); });
-    std::vector<ExecutePlan> result;  // by growing space, so by falling time
-    for (Candidate& each : candidates)
-        if ((result.empty() || each.plan.time() < result.back().time()) && can_execute(each.plan))
-            result.push_back(std::move(each.plan));
-    std::reverse(result.begin(), result.end());
-    counts.front += static_cast<int64_t>(result.size());
-    return result;
 }
 
 int64_t PartitionPlans::least_preload_bytes(const ExecutePlan& plan) const {

@@ -20,13 +20,17 @@ struct ExecutePlan {
     TileSizes sizes;    ///< of a tile
     int64_t tiles = 1;  ///< cores that have one
     int64_t steps = 1;
-    size_t along = 0;         ///< the iterator of the steps; meaningless if there is one step
-    uint32_t rotating = 0;    ///< bit t: tensor t rotates
-    int64_t exec_bytes = 0;   ///< SRAM of a core
-    double compute = 0;       ///< cycles of the tile's steps, and of the exchange between chips
+    size_t along = 0;        ///< the iterator of the steps; meaningless if there is one step
+    uint32_t rotating = 0;   ///< bit t: tensor t rotates
+    int64_t exec_bytes = 0;  ///< SRAM of a core
+    /// Cycles of the tile's steps, but for those in which parts rotate, and of the exchange between chips.
+    double compute = 0;
     double shift = 0;         ///< cycles on the link into a core
+    double hidden = 0;        ///< cycles of the shift in which the tile computes
     int64_t shift_bytes = 0;  ///< into a core
     double time() const { return compute + shift; }
+    /// The time where another's traffic keeps the link busy.
+    double time_apart() const { return time() + hidden; }
     friend bool operator==(const ExecutePlan&, const ExecutePlan&) = default;
 };
 
@@ -84,8 +88,9 @@ public:
     bool fits(const ExecutePlan& plan) const;
     /// True if its rotating operands are where they are needed (chip/partition/rotations.h): takes longer.
     bool can_execute(const ExecutePlan& plan) const;
-    /// The fastest plan for each space, from the fastest on. Ties go to less traffic, then to more cores that
-    /// share HBM contents. Plans that cannot be executed or are not accepted are left out.
+    /// The fastest plan for each space, from the fastest on, and the fastest one if nothing hides traffic.
+    /// Ties go to less traffic, then to more cores that share HBM contents. Plans that cannot be executed or
+    /// are not accepted are left out.
     using Accept = std::function<bool(const ExecutePlan&)>;
     std::vector<ExecutePlan> front(PlanCounts& counts, const Accept& accepts = {}) const;
     /// The stated execution, with its costs, even if there is no SRAM for it.

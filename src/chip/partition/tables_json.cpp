@@ -47,7 +47,7 @@ std::string tables_json(const ChipTables& tables, const chip::ChipDescription& c
                                   {"hbm_bytes_per_second", per_second(chip.hbm_bytes_per_cycle())},
                                   {"hbm_latency_cycles", chip.hbm_latency() + 2 * chip.chip.latency},
                                   {"link_bytes_per_second", per_second(chip.chip.link_bytes_per_cycle)},
-                                  {"share", "fair"},
+                                  {"share", chip::name(tables.problem.share)},
                                   {"operators", std::move(operators)},
                                   {"sequence", std::move(sequence)}}
                .dump() +

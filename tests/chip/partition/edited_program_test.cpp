@@ -109,6 +109,10 @@ TEST_F(EditedProgramTest, MayHaveAnotherOrderAndOtherPlans) {
 
 TEST_F(EditedProgramTest, SaysWhatIsMissingAndWhen) {
     Json program = planned();
+    for (Json& op : program["operators"]) leave_work_out(op);
+    program["operators"][0]["plan"] = {{"cut", {{"k", 2}, {"n", 3}}}};
+    program = Json::parse(step_program_json(
+        edited_step(graph_, call_, chip_, "chain.ir", program.dump(), "p.json"), chip_.chip));
     for (size_t i = 0; i < 2; ++i)
         for (const char* list : {"preload", "distribute", "reduce", "compute"})
             for (size_t t = 0; t < program["operators"][i].value(list, Json::array()).size(); ++t) {

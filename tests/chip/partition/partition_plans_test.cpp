@@ -73,8 +73,9 @@ TEST(PartitionPlans, CountBytesAndCyclesOfAProduct) {
     EXPECT_EQ(rotated.exec_bytes, 24 + 24 + 32);
     EXPECT_EQ(rotated.shift_bytes, 24 + 24);
     EXPECT_EQ(rotated.shift, 48 / 4.0 + 2 * 2 * 5);
-    // Two steps of 3 of k: the port moves X 12, W 24, Y 32 bytes.
-    EXPECT_EQ(rotated.compute, 2 * (68 / 16.0 + 3) + 1000);
+    // Two steps of 3 of k: the port moves X 12, W 24, Y 32 bytes. During the first one a part is on its way.
+    EXPECT_EQ(rotated.hidden, 68 / 16.0 + 3);
+    EXPECT_EQ(rotated.compute, 68 / 16.0 + 3 + 1000);
 }
 
 TEST(PartitionPlans, RefuseAnOperatorWithTooManySlicings) {
@@ -189,6 +190,19 @@ std::vector<TileSizes> every_slicing(const std::vector<int64_t>& extents, int64_
     return all;
 }
 
+void add_time(std::map<int64_t, double>& fastest, int64_t bytes, double time) {
+    const auto [at, is_new] = fastest.emplace(bytes, time);
+    if (!is_new) at->second = std::min(at->second, time);
+}
+
+/// The times that no smaller space has.
+std::vector<std::pair<int64_t, double>> front_of(const std::map<int64_t, double>& fastest) {
+    std::vector<std::pair<int64_t, double>> front;
+    for (const auto& [bytes, time] : fastest)
+        if (front.empty() || time < front.back().second) front.emplace_back(bytes, time);
+    return front;
+}
+
 TEST(PartitionPlans, OfRandomOperatorsCoverTheirIterationsAndMakeTheWholeFront) {
     size_t rotations = 0, longest = 0;
     for (uint64_t seed = 0; seed < 80; ++seed) {
@@ -208,7 +222,7 @@ TEST(PartitionPlans, OfRandomOperatorsCoverTheirIterationsAndMakeTheWholeFront) 
         const std::vector<int64_t>& extents = op.bound.extents.iterators;
 
         std::set<TileSizes> slicings;
-        std::map<int64_t, double> fastest;  // by space
+        std::map<int64_t, double> fastest, fastest_apart;  // by space
         plans.for_each([&](const ExecutePlan& plan) {
             int64_t tiles = 1, covered = 1, iterations = 1;
             for (size_t i = 0; i < extents.size(); ++i) {
@@ -237,20 +251,19 @@ TEST(PartitionPlans, OfRandomOperatorsCoverTheirIterationsAndMakeTheWholeFront) 
                 ASSERT_TRUE(slicings.insert(plan.sizes).second) << "twice";
             }
             if (!plans.fits(plan) || !plans.can_execute(plan)) return;
-            const auto [at, is_new] = fastest.emplace(plan.exec_bytes, plan.time());
-            if (!is_new) at->second = std::min(at->second, plan.time());
+            add_time(fastest, plan.exec_bytes, plan.time());
+            add_time(fastest_apart, plan.exec_bytes, plan.time_apart());
         });
         const auto all = every_slicing(extents, chip.chip.cores);
         EXPECT_EQ(slicings, std::set<TileSizes>(all.begin(), all.end()));
 
-        std::vector<std::pair<int64_t, double>> want;
-        for (const auto& [bytes, time] : fastest)
-            if (want.empty() || time < want.back().second) want.emplace_back(bytes, time);
-        std::reverse(want.begin(), want.end());
         PlanCounts counts;
-        std::vector<std::pair<int64_t, double>> got;
+        size_t front = 0;
+        std::map<int64_t, double> got, got_apart;
         for (const ExecutePlan& plan : plans.front(counts)) {
-            got.emplace_back(plan.exec_bytes, plan.time());
+            ++front;
+            add_time(got, plan.exec_bytes, plan.time());
+            add_time(got_apart, plan.exec_bytes, plan.time_apart());
             const auto preloads = plans.preloads(plan);
             ASSERT_FALSE(preloads.empty());
             EXPECT_EQ(preloads.front().distribute, 0);
@@ -263,9 +276,12 @@ TEST(PartitionPlans, OfRandomOperatorsCoverTheirIterationsAndMakeTheWholeFront) 
             // All cores together hold everything that the HBM delivers.
             EXPECT_GE(preloads.back().preload_bytes * plan.tiles, plans.hbm_bytes());
         }
-        EXPECT_EQ(got, want);
+        const auto want = front_of(fastest), want_apart = front_of(fastest_apart);
+        EXPECT_EQ(front_of(got), want);
+        EXPECT_EQ(front_of(got_apart), want_apart);
+        EXPECT_LE(front, want.size() + want_apart.size());
         EXPECT_EQ(counts.slicings, static_cast<int64_t>(all.size()));
-        EXPECT_EQ(counts.front, static_cast<int64_t>(want.size()));
+        EXPECT_EQ(counts.front, static_cast<int64_t>(front));
         longest = std::max(longest, want.size());
     }
     EXPECT_GT(rotations, 500u);
