@@ -281,12 +281,10 @@ TEST(HfConfig, WindowsOfQwenCountWhereTheyAct) {
     }
 }
 
-TEST(HfConfig, AWindowOfNoTokensIsNone) {
-    for (const char* architecture : {"mistral", "mixtral", "phi3"}) {
-        const Read found = read({{"sliding_window", 0}}, architecture);
-        EXPECT_THAT(found.findings.unsupported, IsEmpty()) << architecture;
-        EXPECT_EQ(window_of(*found.config, 0), 0) << architecture;
-    }
+/// transformers computes nothing with one.
+TEST(HfConfig, AWindowOfNoTokensIsRefused) {
+    for (const char* architecture : {"mistral", "mixtral", "phi3"})
+        EXPECT_THROW((void)read({{"sliding_window", 0}}, architecture), Error) << architecture;
 }
 
 TEST(HfConfig, OriginalContextsBesideAScalingCount) {
