@@ -87,7 +87,7 @@ private:
     Operand input_of(const ValueInfo& input) {
         const std::vector<Dim> shape = input_shape(input, options_);
         if (const auto alias = aliases_.find(input.name); alias != aliases_.end()) {
-            const Operand cache = builder_->cache(alias->second, input.type, shape);
+            Operand cache = builder_->cache(alias->second, input.type, shape);
             out_.states.push_back({input.name, builder_->graph()[cache.id.value()].name, false,
                                    cache.element(), builder_->graph()[cache.id.value()].type.shape});
             return cache;
