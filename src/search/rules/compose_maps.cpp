@@ -17,8 +17,9 @@
 namespace tessera::rules {
 namespace {
 
-/// Larger operators are left apart: a loop needs registers for what it reads.
-constexpr size_t kMostOperands = 8, kMostExpressions = 64;
+/// Larger operators are left apart, by the tensors of both and the nodes of both bodies: a loop needs
+/// registers for what it reads.
+constexpr size_t kMostTensors = 11, kMostExpressions = 64;
 
 bool is_map(const Node& node) {
     const Definition* d = node.definition();
@@ -258,13 +259,14 @@ public:
         for (size_t b = 0; b < graph_.blocks.size(); ++b) {
             const std::vector<ValueId> needed = egraph::needed_values(graph_, b);
             needed_ = {needed.begin(), needed.end()};
-            std::vector<Node> kept;
-            for (Node& node : graph_.blocks[b].nodes) {
-                while (is_map(node) && composes(node, kept)) {
+            std::vector<Node>& nodes = graph_.blocks[b].nodes;
+            makers_.clear();
+            for (size_t n = 0; n < nodes.size(); ++n) {
+                while (is_map(nodes[n]) && composes(nodes[n], nodes)) {
                 }
-                kept.push_back(std::move(node));
+                for (const ValueId result : nodes[n].results) makers_[result] = n;
             }
-            graph_.blocks[b].nodes = std::move(kept);
+            std::erase_if(nodes, [&](const Node& node) { return gone_.contains(node.results.front()); });
         }
         if (gone_.empty()) return std::nullopt;
         drop_values(graph_, gone_);
@@ -273,18 +275,19 @@ public:
 
 private:
     /// Puts one of its producers into the node. @return false if there is none
-    bool composes(Node& node, std::vector<Node>& before) {
+    bool composes(Node& node, const std::vector<Node>& nodes) {
         for (size_t i = 0; i < node.operands.size(); ++i) {
             const ValueId value = node.operands[i];
             if (readers_[value] != 1 || needed_.contains(value) ||
                 graph_[value].type.element != ElementType::kF32)
                 continue;
-            const auto made = std::ranges::find_if(
-                before, [&](const Node& each) { return each.results == std::vector{value}; });
-            if (made == before.end() || !is_map(*made) || is_copy(*made->definition())) continue;
-            if (!may_compose(*node.definition(), tensor_of(node, i), *made)) continue;
-            compose(node, i, *made);
-            before.erase(made);
+            const auto maker = makers_.find(value);
+            if (maker == makers_.end()) continue;
+            const Node& made = nodes[maker->second];
+            if (!is_map(made) || is_copy(*made.definition()) ||
+                !may_compose(*node.definition(), tensor_of(node, i), made))
+                continue;
+            compose(node, i, made);
             return true;
         }
         return false;
@@ -309,7 +312,7 @@ private:
             occurrences += of && of->tensor == operand;
             return true;
         });
-        if (occurrences != 1 || reader.tensors.size() + producer.tensors.size() > kMostOperands + 3 ||
+        if (occurrences != 1 || reader.tensors.size() + producer.tensors.size() > kMostTensors ||
             expressions(reader.body.front()) + expressions(producer.body.front()) > kMostExpressions)
             return false;
         const auto result = static_cast<size_t>(producer.results().front());
@@ -340,6 +343,7 @@ private:
 
     Graph graph_;
     std::map<ValueId, int> readers_;
+    std::map<ValueId, size_t> makers_;  ///< nodes of the block
     std::map<std::string, int64_t> lowest_, highest_;
     std::set<ValueId> needed_, gone_;
 };
