@@ -66,7 +66,7 @@ class Graph:
         onnx.checker.check_model(model)
         return model
 
-    # What models share.
+    # Parts that models share.
 
     def reduce(self, kind, x, axes, keepdims=1):
         """Axes became an input of most reductions with opset 18, of sums with 13."""

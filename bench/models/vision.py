@@ -4,7 +4,7 @@ import numpy as np
 from builder import Graph
 
 TINY_IMAGE, IMAGE = 32, 224
-# Of each stage: expansion, channels, repeats, stride, kernel.
+# A stage: expansion, channels, repeats, stride, kernel.
 EFFICIENTNET = [(1, 16, 1, 1, 3), (6, 24, 2, 2, 3), (6, 40, 2, 2, 5), (6, 80, 3, 2, 3), (6, 112, 3, 1, 5),
                 (6, 192, 4, 2, 5), (6, 320, 1, 1, 3)]
 TINY_EFFICIENTNET = [(1, 8, 1, 1, 3), (4, 12, 2, 2, 3), (4, 16, 2, 2, 5)]

@@ -135,7 +135,7 @@ struct CostPoint {
     std::map<std::string, int64_t> values;
 };
 
-/// What an ONNX model leaves open (docs/onnx.md).
+/// Choices that an ONNX model leaves open (docs/onnx.md).
 struct OnnxSettings {
     std::map<std::string, ExtentBounds>
         dims;  ///< of each symbolic extent, by the model's name or the graph's

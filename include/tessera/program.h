@@ -30,7 +30,7 @@ struct Array {
     std::vector<std::byte> bytes;
 };
 
-/// What a call takes or gives.
+/// An array that a call takes or gives.
 struct ArrayInfo {
     std::string name;
     std::string type;                                       ///< as above
@@ -74,7 +74,7 @@ private:
 /// @throws Error as compile_onnx
 Program open_onnx(const std::filesystem::path& model, const OnnxSettings& onnx, const OpenSettings& settings);
 
-/// What an ONNX model says of itself.
+/// The description that an ONNX model has of itself.
 struct OnnxDescription {
     struct Port {
         std::string name;
@@ -99,7 +99,7 @@ OnnxDescription describe_onnx(const std::filesystem::path& model);
 /// @throws Error for a file that cannot be read
 std::vector<std::string> unsupported_in_onnx(const std::filesystem::path& model, const OnnxSettings& onnx);
 
-/// What the imported graph of a model means: its outputs for these inputs, computed number by number, slowly,
+/// The meaning of a model's imported graph: its outputs for these inputs, computed number by number, slowly,
 /// without any pass of the compiler. Compiled code is to agree with it.
 /// @throws Error as compile_onnx, and naming an input that is missing or of another type or shape
 std::map<std::string, Array> interpret_onnx(const std::filesystem::path& model, const OnnxSettings& onnx,

@@ -46,7 +46,7 @@ constexpr double kIgnored = 1e-3;
 constexpr double kRoundedSum = 1e-10;
 /// Two copies with a whole one between them are like any two farther apart.
 constexpr size_t kTellingCopies = 3;
-/// Of all work: preloads that take less get no weight.
+/// A share of all work: preloads that take less get no weight.
 constexpr double kNegligible = 1e-6;
 /// Steps of the weights over those of their duals that are tried, one after the other.
 constexpr double kPrimalSteps[] = {3, 0.5, 20};
@@ -261,7 +261,7 @@ private:
                 gain_eps[pairs_[p].execute] -= together[p] * pairs_[p].a;
                 gain_pi[pairs_[p].preload] -= together[p] * pairs_[p].b;
             }
-            // What the gains become is extrapolated for the duals.
+            // The trend of the gains is extrapolated for the duals.
             for (size_t r = 0; r < count; ++r) {
                 const double new_eps = std::clamp(eps[r] + step.eps[r] * gain_eps[r], 0.0, 1.0);
                 const double new_pi = std::clamp(pi[r] + step.pi[r] * gain_pi[r], 0.0, 1.0);

@@ -11,7 +11,7 @@ class App;
 
 namespace tessera::cli {
 
-/// What an ONNX model leaves open, as options state it.
+/// Choices that an ONNX model leaves open, as options state them.
 struct OnnxFlags {
     std::vector<std::string> dims;       ///< NAME=N, NAME=LOW..HIGH
     std::vector<std::string> constants;  ///< NAME=FILE, NAME=N,..

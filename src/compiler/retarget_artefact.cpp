@@ -10,7 +10,7 @@
 namespace tessera::compiler {
 namespace {
 
-/// What calls name the arrays of an artefact, where that is no name of its graph.
+/// The names of an artefact's arrays in calls, where these are no names of its graph.
 std::vector<ModelParts::Array> named_arrays(const runtime::Manifest& manifest) {
     std::vector<ModelParts::Array> arrays;
     for (const auto* tensors : {&manifest.inputs, &manifest.outputs})

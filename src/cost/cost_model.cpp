@@ -6,6 +6,7 @@
 #include "cost/typical_blocks.h"
 #include "cost/typical_rates.h"
 #include "ir/facts/work.h"
+#include "ir/iterator_use.h"
 #include "lowering/kernels/parameters.h"
 #include "support/error.h"
 
@@ -98,8 +99,7 @@ CostModel::PricedLeaf::PricedLeaf(const CostModel& model, const Definition& defi
     const plan::ProductParameters& names = kernel.product;
     m_ = plan::iterator_of(definition, leaf, *names.m);
     n_ = plan::iterator_of(definition, leaf, *names.n);
-    k_ = names.k ? plan::iterator_of(definition, leaf, *names.k) : -1;
-    sums_all_ = !names.k || (kernel.sums_all && kernel.sums_all(definition, leaf));
+    sums_ = plan::sums_of_call(definition, leaf);
     bits_of_b_ = bits_of_type(types_.at("B"));
     unit_ = unit_of(model.machine_, leaf, types_);
     times_.emplace(model.times_.of_calls(
@@ -117,12 +117,11 @@ LeafCost CostModel::PricedLeaf::product(const std::vector<int64_t>& extents) {
     double calls = 1;
     for (int x = 0; x < static_cast<int>(extents.size()); ++x) {
         const int64_t extent = extents[static_cast<size_t>(x)];
-        const bool is_k = sums_all_ ? definition_.iterators[static_cast<size_t>(x)].is_reduction : x == k_;
         if (x == m_) {
             m = extent;
         } else if (x == n_) {
             n = extent;
-        } else if (is_k) {
+        } else if (contains(sums_, x)) {
             k *= extent;
         } else {
             calls *= static_cast<double>(extent);

@@ -91,8 +91,8 @@ private:
     std::string why_infinite_;
     bool is_product_ = false;
     // For products only: iterators, types, and the times of calls.
-    int m_ = -1, n_ = -1, k_ = -1;
-    bool sums_all_ = false;  ///< over all reductions in one call
+    int m_ = -1, n_ = -1;
+    std::vector<int> sums_;  ///< of one call
     plan::KernelTypes types_;
     double bits_of_b_ = 0;
     std::optional<UnitRate> unit_;

@@ -172,7 +172,7 @@ private:
         std::vector<int64_t> extents;
         std::vector<double> whole;    ///< bytes of the tensors, with what pads their lanes
         std::vector<double> padding;  ///< how many bytes of the tensors are stored for one that is used
-        /// Of the tensors; empty where an access has none, or there are several.
+        /// By tensor; empty where an access has none, or there are several.
         std::vector<std::optional<TouchedLines>> lines = {};
     };
     struct Operator {

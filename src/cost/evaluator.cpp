@@ -39,17 +39,6 @@ std::vector<int> axes_of(const Definition& definition, int tensor, const Layout&
     return axes;
 }
 
-/// See Evaluator::NumberedLeaf::sums.
-std::vector<int> sums_of_call(const Definition& definition, const plan::Leaf& leaf) {
-    const plan::Parameter* const k = leaf.kernel->product.k;
-    if (k && !(leaf.kernel->sums_all && leaf.kernel->sums_all(definition, leaf)))
-        return {plan::iterator_of(definition, leaf, *k)};
-    std::vector<int> sums;
-    for (int x = 0; x < static_cast<int>(definition.iterators.size()); ++x)
-        if (definition.iterators[static_cast<size_t>(x)].is_reduction) sums.push_back(x);
-    return sums;
-}
-
 /// See Evaluator::AtPoint::lines.
 std::optional<TouchedLines> lines_of(const Definition& definition, int tensor, const Layout& layout,
                                      std::span<const int64_t> extents, std::span<const int64_t> shape,
@@ -182,7 +171,7 @@ int Evaluator::number_of(int op, const plan::Leaf& leaf) {
                        is_product && m ? plan::iterator_of(definition, leaf, *m) : -1,
                        is_product ? plan::iterator_of(definition, leaf, *n) : -1,
                        is_product && k ? plan::iterator_of(definition, leaf, *k) : -1,
-                       is_product ? sums_of_call(definition, leaf) : std::vector<int>{},
+                       is_product ? plan::sums_of_call(definition, leaf) : std::vector<int>{},
                        std::max<int64_t>(1, leaf.number(kernels::parameter::kRows)),
                        std::max<int64_t>(1, leaf.number(kernels::parameter::kLanes) *
                                                 leaf.number(kernels::parameter::kGroups)),

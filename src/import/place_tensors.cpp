@@ -254,7 +254,7 @@ private:
         return 0;
     }
 
-    /// Of a view without a name.
+    /// Names the view, and adds it.
     std::string add_view(TensorView view) {
         const std::string range =
             view.rows == view.total

@@ -14,7 +14,7 @@ namespace tessera {
 /// The files below a folder, in order, without hidden ones: models do not read them; version control does.
 std::vector<std::filesystem::path> files_below(const std::filesystem::path& folder);
 
-/// What is opened, and how.
+/// A model that is opened, and how.
 struct FirstUse {
     std::filesystem::path model;
     /// Those that the artefact depends on, asked for before and after compiling.

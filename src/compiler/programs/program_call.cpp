@@ -16,6 +16,7 @@
 #include "ir/stored_number.h"
 #include "lowering/kernels/micro_kernels.h"
 #include "lowering/plan/constants.h"
+#include "lowering/storage.h"
 #include "machine/probe.h"
 #include "support/error.h"
 
@@ -70,16 +71,15 @@ void check_arrays(const runtime::Artefact& artefact, const CallArguments& argume
     for (const auto& [name, array] : arguments.inputs) array.expect_type(known.at(name), name);
 }
 
+/// True if the contents of an input choose what an operator reads or writes.
 bool has_index_inputs(const Graph& graph) {
     for (const Block& block : graph.blocks)
         for (const Node& node : block.nodes) {
-            if (node.definition() == nullptr) continue;
-            size_t operand = 0;
-            for (const auto& tensor : node.definition()->tensors) {
-                if (tensor.role != Role::kIndex && tensor.role != Role::kIn) continue;
-                const ValueKind kind = graph[node.operands[operand++]].kind;
-                if (tensor.role == Role::kIndex && kind == ValueKind::kInput) return true;
-            }
+            const Definition* definition = node.definition();
+            for (int t = 0; definition && t < static_cast<int>(definition->tensors.size()); ++t)
+                if (definition->tensors[static_cast<size_t>(t)].role == Role::kIndex &&
+                    graph[lowering::value_of(node, t)].kind == ValueKind::kInput)
+                    return true;
         }
     return false;
 }

@@ -40,7 +40,7 @@ public:
     Operand cache(const Alias& alias, DataType type, const std::vector<Dim>& shape);
     /// The cache with these rows behind those that it holds. @throws Error if they are not of its alias
     Operand append(const Operand& cache, const Operand& rows, size_t axis);
-    /// Whether an operand is the cache of this input with its rows appended.
+    /// True if an operand is the cache of this input with its rows appended.
     bool is_appended(const Operand& operand, const std::string& input) const;
     /// An extent as a number; that of held rows follows from that of all rows.
     LinearForm extent(const Dim& dim) const;

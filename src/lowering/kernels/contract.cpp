@@ -181,15 +181,11 @@ void set_positions(const lowering::LeafScope& scope, const std::vector<int>& sum
 
 /// The reductions over which the call sums, besides k: those along which both factors have strides.
 std::vector<int> sums_around(const lowering::LeafScope& scope, const ContractionTile& roles) {
-    const Definition& definition = *scope.node.definition();
-    if (!sums_all(definition, scope.leaf)) return {};
-    std::vector<int> sums;
-    for (int x = 0; x < static_cast<int>(definition.iterators.size()); ++x)
-        if (x != roles.k && definition.iterators[static_cast<size_t>(x)].is_reduction &&
-            !scope.ranges[static_cast<size_t>(x)].is_single())
-            sums.push_back(x);
-    if (sums.size() > kSums.size()) return {};
-    std::vector<movement::Index> at = surrounding(scope, roles, sums).loops.values();
+    std::vector<int> sums = plan::sums_of_call(*scope.node.definition(), scope.leaf);
+    std::erase_if(sums,
+                  [&](int x) { return x == roles.k || scope.ranges[static_cast<size_t>(x)].is_single(); });
+    if (sums.empty() || sums.size() > kSums.size()) return {};
+    std::vector<movement::Index> at = anywhere(scope);
     set_positions(scope, sums, at);
     for (const Read* factor : {&roles.product.a, roles.product.b_operand()}) {
         const TileAddress address(scope, factor->tensor, factor->coordinates, at, false);

@@ -143,14 +143,18 @@ movement::Body finished(const lowering::LeafScope& scope, ProductTile tile, move
     return body;
 }
 
-void refuse_reads_outside(const lowering::LeafScope& scope, const std::vector<Read>& reads) {
+std::vector<movement::Index> anywhere(const lowering::LeafScope& scope) {
     std::vector<movement::Index> at;
     for (const lowering::Range& range : scope.ranges)
         at.push_back(range.is_single() ? range.begin
                                        : movement::Index::variable(
                                              {fmt::format("#x{}", at.size()),
                                               {range.begin.bounds().low, range.end.bounds().high - 1}}));
-    const lowering::ValueScope values{scope.node, scope.storage, std::move(at), 0, nullptr};
+    return at;
+}
+
+void refuse_reads_outside(const lowering::LeafScope& scope, const std::vector<Read>& reads) {
+    const lowering::ValueScope values{scope.node, scope.storage, anywhere(scope), 0, nullptr};
     for (const Read& factor : reads) {
         const auto value =
             lowering::to_value(read(factor.tensor, factor.coordinates, factor.declared_map), values);

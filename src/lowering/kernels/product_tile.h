@@ -71,6 +71,8 @@ ProductTile surrounding(const lowering::LeafScope& scope, const ProductIterators
                         const std::vector<int>& inside = {});
 movement::Body finished(const lowering::LeafScope& scope, ProductTile tile, movement::Statement call);
 
+/// Values of all iterators of the tile: variables of their ranges.
+std::vector<movement::Index> anywhere(const lowering::LeafScope& scope);
 /// @throws Error if the tile may read one of these out of range.
 void refuse_reads_outside(const lowering::LeafScope& scope, const std::vector<Read>& reads);
 

@@ -106,6 +106,16 @@ int iterator_of(const Definition& definition, const Leaf& leaf, const Parameter&
     return name.empty() ? -1 : definition.iterator(name);
 }
 
+std::vector<int> sums_of_call(const Definition& definition, const Leaf& leaf) {
+    const MicroKernel& kernel = *leaf.kernel;
+    if (kernel.product.k && !(kernel.sums_all && kernel.sums_all(definition, leaf)))
+        return {iterator_of(definition, leaf, *kernel.product.k)};
+    std::vector<int> sums;
+    for (int x = 0; x < static_cast<int>(definition.iterators.size()); ++x)
+        if (definition.iterators[static_cast<size_t>(x)].is_reduction) sums.push_back(x);
+    return sums;
+}
+
 std::optional<BadParameter> bad_parameter(const Definition& definition, const Leaf& leaf) {
     for (const Parameter& parameter : leaf.kernel->parameters) {
         std::string why;

@@ -60,6 +60,9 @@ std::string print(const Leaf& leaf);
 /// The iterator of the definition that the leaf names; -1 if it is not given or there is none of this name.
 int iterator_of(const Definition& definition, const Leaf& leaf, const Parameter& parameter);
 
+/// The reductions over which one call of a product sums, `k` among them.
+std::vector<int> sums_of_call(const Definition& definition, const Leaf& leaf);
+
 struct BadParameter {
     std::string name, problem;
 };

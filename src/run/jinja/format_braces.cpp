@@ -11,7 +11,7 @@
 namespace tessera::jinja {
 namespace {
 
-/// What the fields of a format stand for.
+/// The values that the fields of a format stand for.
 class FieldValues {
 public:
     FieldValues(Context& context, const Arguments& given) : context_(context), given_(given) {}

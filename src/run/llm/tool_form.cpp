@@ -165,7 +165,8 @@ size_t alike(std::string_view a, std::string_view b) {
     return static_cast<size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
 }
 
-/// Where the answers begin to differ, but before the token or the tag whose beginning they share.
+/// The place at which the answers begin to differ, but before the token or the tag whose beginning they
+/// share.
 size_t head_of(std::string_view said, std::string_view one, const Tokenizer& tokenizer) {
     size_t head = alike(said, one);
     for (const AddedToken& token : tokenizer.added_tokens())

@@ -10,9 +10,12 @@
 
 #include <fmt/format.h>
 
-#include "ir/quasi_affine.h"
+#include "lowering/storage.h"
 #include "search/egraph/block_terms.h"
+#include "search/rules/algebra/draft.h"
 #include "search/rules/algebra/formulas.h"
+#include "search/rules/reads_outside.h"
+#include "support/checked.h"
 
 namespace tessera::rules {
 namespace {
@@ -47,10 +50,11 @@ size_t expressions(const ExprPtr& body) {
     return count;
 }
 
-int64_t product(const std::vector<int64_t>& extents) {
-    int64_t all = 1;
-    for (const int64_t extent : extents) all *= std::max<int64_t>(extent, 1);
-    return all;
+/// Where an extent is 0, as many as with 1. Empty where there are more than a number holds.
+std::optional<int64_t> iterations(const BoundExtents& extents) {
+    std::vector<int64_t> all = extents.iterators;
+    for (int64_t& extent : all) extent = std::max<int64_t>(extent, 1);
+    return checked_product(std::span<const int64_t>(all));
 }
 
 /// The producer's iterator of each axis of its result, which is whole; empty if it writes otherwise.
@@ -68,25 +72,6 @@ std::optional<std::vector<int>> iterators_of_result(const Definition& producer, 
     return iterators;
 }
 
-/// True if every read at these coordinates is inside of the shape; indices that lead outside are refused.
-bool are_inside(const std::vector<ExprPtr>& coordinates, const BoundExtents& reader,
-                const std::vector<int64_t>& shape) {
-    for (size_t axis = 0; axis < coordinates.size(); ++axis) {
-        const QuasiAffine form = quasi_affine(coordinates[axis], reader.dims, reader.iterators, "read");
-        if (is_indirect(form)) continue;
-        const IntegerInterval range = enclosing_range(form, reader.iterators, "read");
-        if (range.low < 0 || range.high >= shape[axis]) return false;
-    }
-    return true;
-}
-
-/// The number of the operand that a tensor is.
-size_t operand_of(const Definition& definition, int tensor) {
-    size_t operand = 0;
-    for (int t = 0; t < tensor; ++t) operand += !definition.tensors[static_cast<size_t>(t)].is_result();
-    return operand;
-}
-
 /// Puts the body of a producer into its reader.
 class Composition {
 public:
@@ -94,8 +79,8 @@ public:
     Composition(const Graph& graph, const Node& reader, const Node& made, int operand,
                 const std::vector<int>& iterators)
         : graph_(graph),
+          node_(reader),
           reader_(*reader.definition()),
-          values_of_reader_(reader.operands),
           made_(made),
           producer_(*made.definition()),
           operand_(operand) {
@@ -159,7 +144,7 @@ private:
             of_reader_[t] = static_cast<int>(tensors_.size());
             tensors_.push_back(tensor);
         } else {
-            of_reader_[t] = add(values_of_reader_[operand_of(reader_, t)], tensor);
+            of_reader_[t] = add(lowering::value_of(node_, t), tensor);
         }
     }
 
@@ -167,12 +152,12 @@ private:
         for (int t = 0; t < static_cast<int>(producer_.tensors.size()); ++t) {
             TensorDecl tensor = producer_.tensors[static_cast<size_t>(t)];
             if (tensor.role != role) continue;
-            const ValueId value = made_.operands[operand_of(producer_, t)];
+            const ValueId value = lowering::value_of(made_, t);
             for (ExprPtr& component : tensor.map) component = in_producer(component);
             for (size_t i = 0; names_.contains(tensor.name); ++i) tensor.name = fmt::format("P{}", i);
             names_.insert(tensor.name);
             tensor.shape.emplace();
-            for (const Dim& dim : graph_[value].type.shape) tensor.shape->push_back(extent(dim));
+            for (const Dim& dim : graph_[value].type.shape) tensor.shape->push_back(extent_of(reader_, dim));
             of_producer_[t] = add(value, std::move(tensor));
         }
     }
@@ -193,36 +178,19 @@ private:
         return static_cast<int>(at);
     }
 
-    ExprPtr extent(const Dim& dim) {
-        if (!dim.symbol) return number(dim.factor);
-        const ExprPtr symbol = dim_ref(reader_.dim(*dim.symbol));
-        return dim.factor == 1 ? symbol : apply(Function::kMul, {symbol, number(dim.factor)});
-    }
-
     /// An expression of the producer in the names of the composed definition.
     ExprPtr in_producer(const ExprPtr& expr) const {
-        return std::visit(
-            [&](const auto& node) -> ExprPtr {
-                using Node = std::decay_t<decltype(node)>;
-                if constexpr (std::is_same_v<Node, IteratorRef>) {
-                    return in_reader(coordinates_[static_cast<size_t>(node.index)]);
-                } else if constexpr (std::is_same_v<Node, DimRef>) {
-                    return dim_ref(dims_[static_cast<size_t>(node.index)]);
-                } else if constexpr (std::is_same_v<Node, Apply>) {
-                    std::vector<ExprPtr> arguments;
-                    for (const ExprPtr& each : node.arguments) arguments.push_back(in_producer(each));
-                    return apply(node.function, std::move(arguments));
-                } else if constexpr (std::is_same_v<Node, Cast>) {
-                    return cast(node.to, in_producer(node.argument));
-                } else if constexpr (std::is_same_v<Node, Read>) {
-                    std::vector<ExprPtr> at;
-                    for (const ExprPtr& each : node.coordinates) at.push_back(in_producer(each));
-                    return read(of_producer_.at(node.tensor), std::move(at), node.declared_map);
-                } else {
-                    return expr;
-                }
-            },
-            expr->node);
+        return with_leaves(expr, [&](const Expr& leaf) -> ExprPtr {
+            if (const auto* x = std::get_if<IteratorRef>(&leaf.node))
+                return in_reader(coordinates_[static_cast<size_t>(x->index)]);
+            if (const auto* dim = std::get_if<DimRef>(&leaf.node))
+                return dim_ref(dims_[static_cast<size_t>(dim->index)]);
+            const auto* of = std::get_if<Read>(&leaf.node);
+            if (!of) return nullptr;
+            std::vector<ExprPtr> at;
+            for (const ExprPtr& component : of->coordinates) at.push_back(in_producer(component));
+            return read(of_producer_.at(of->tensor), std::move(at), of->declared_map);
+        });
     }
 
     ExprPtr in_reader(const ExprPtr& expr) const {
@@ -236,8 +204,8 @@ private:
     }
 
     const Graph& graph_;
+    const Node& node_;
     Definition reader_;
-    const std::vector<ValueId>& values_of_reader_;
     const Node& made_;
     const Definition& producer_;
     const int operand_;
@@ -282,36 +250,27 @@ public:
 private:
     /// Puts one of its producers into the node. @return false if there is none
     bool composes(Node& node, const std::vector<Node>& nodes) {
-        for (size_t i = 0; i < node.operands.size(); ++i) {
-            const ValueId value = node.operands[i];
+        const Definition& reader = *node.definition();
+        for (int t = 0; t < static_cast<int>(reader.tensors.size()); ++t) {
+            if (reader.tensors[static_cast<size_t>(t)].role != Role::kIn) continue;
+            const ValueId value = lowering::value_of(node, t);
             if (readers_[value] != 1 || needed_.contains(value) ||
                 graph_[value].type.element != ElementType::kF32)
                 continue;
             const auto maker = makers_.find(value);
             if (maker == makers_.end()) continue;
             const Node& made = nodes[maker->second];
-            if (!is_map(made) || is_copy(*made.definition()) ||
-                !may_compose(*node.definition(), tensor_of(node, i), made))
-                continue;
-            compose(node, i, made);
+            if (!is_map(made) || is_copy(*made.definition()) || !may_compose(node, t, made)) continue;
+            compose(node, t, made);
             return true;
         }
         return false;
     }
 
-    /// The tensor of the definition that the operand is.
-    static int tensor_of(const Node& node, size_t operand) {
-        const Definition& definition = *node.definition();
-        for (int t = 0;; ++t)
-            if (!definition.tensors[static_cast<size_t>(t)].is_result() && operand-- == 0) return t;
-    }
-
-    bool may_compose(const Definition& reader, int operand, const Node& made) const {
-        const Definition& producer = *made.definition();
+    bool may_compose(const Node& node, int operand, const Node& made) const {
+        const Definition &reader = *node.definition(), &producer = *made.definition();
         const std::vector<Read> reads = reads_in(read_roots(reader));
-        if (reader.tensors[static_cast<size_t>(operand)].role != Role::kIn ||
-            std::ranges::count(reads, operand, &Read::tensor) != 1)
-            return false;
+        if (std::ranges::count(reads, operand, &Read::tensor) != 1) return false;
         size_t occurrences = 0;
         walk(reader.body.front(), [&](const Expr& expr) {
             const auto* of = std::get_if<Read>(&expr.node);
@@ -321,28 +280,28 @@ private:
         if (occurrences != 1 || reader.tensors.size() + producer.tensors.size() > kMostTensors ||
             expressions(reader.body.front()) + expressions(producer.body.front()) > kMostExpressions)
             return false;
-        const auto result = static_cast<size_t>(producer.results().front());
+        const std::vector<ExprPtr>& at = std::ranges::find(reads, operand, &Read::tensor)->coordinates;
+        const std::vector<Dim>& shape = graph_[made.results.front()].type.shape;
         for (const auto* symbols : {&lowest_, &highest_}) {
-            const BoundExtents of_reader = bound_extents(reader, dims_of(reader, *symbols), reader.name),
+            const BoundExtents of_reader = bound_extents(reader, dims_of(reader, *symbols), node.name),
                                of_producer = bound_extents(producer, dims_of(producer, *symbols), made.name);
-            const std::vector<ExprPtr>& at = std::ranges::find(reads, operand, &Read::tensor)->coordinates;
-            const int64_t read = product(of_reader.iterators), all = product(of_producer.iterators);
+            const auto read = iterations(of_reader), all = iterations(of_producer);
             // A copy of all of it in another shape is a view. A transpose is made as its reader wants it.
             if (is_copy(reader) && read == all && !std::ranges::all_of(at, is_plain)) return false;
-            if (!iterators_of_result(producer, of_producer) || read > all ||
-                !are_inside(at, of_reader, of_producer.shapes[result]))
+            const auto margins = margins_of(reader, operand, shape, of_reader, node.name);
+            if (!iterators_of_result(producer, of_producer) || !read || !all || *read > *all || !margins ||
+                !margins->are_empty())
                 return false;
         }
         return true;
     }
 
-    void compose(Node& node, size_t operand, const Node& made) {
+    void compose(Node& node, int operand, const Node& made) {
         const Definition& producer = *made.definition();
         const BoundExtents extents = bound_extents(producer, dims_of(producer, lowest_), made.name);
         Node composed =
-            Composition(graph_, node, made, tensor_of(node, operand), *iterators_of_result(producer, extents))
-                .run();
-        gone_.insert(node.operands[operand]);
+            Composition(graph_, node, made, operand, *iterators_of_result(producer, extents)).run();
+        gone_.insert(made.results.front());
         node.operands = std::move(composed.operands);
         node.op = std::move(composed.op);
     }

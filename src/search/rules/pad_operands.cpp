@@ -18,22 +18,12 @@
 #include <fmt/ranges.h>
 
 #include "ir/ops/define.h"
-#include "ir/quasi_affine.h"
 #include "search/rules/algebra/formulas.h"
+#include "search/rules/reads_outside.h"
 #include "support/error.h"
 
 namespace tessera::rules {
 namespace {
-
-/// By axis, how far reads go below 0, and behind the end.
-struct Margins {
-    std::vector<int64_t> before, after;
-    auto operator<=>(const Margins&) const = default;
-    bool are_empty() const {
-        const auto is_zero = [](int64_t margin) { return margin == 0; };
-        return std::ranges::all_of(before, is_zero) && std::ranges::all_of(after, is_zero);
-    }
-};
 
 bool is_fold(const Definition& definition) {
     switch (definition.monoid) {
@@ -53,40 +43,6 @@ bool is_fold(const Definition& definition) {
 /// True if a tensor of this type can hold the identity.
 bool holds_identity(ElementType type, Monoid monoid) {
     return bits(type) >= 8 && (identity(monoid) == 0 || !is_integer(type));
-}
-
-/// True if the component is the same at all values of the symbols.
-bool is_free_of_symbols(const Definition& definition, const ExprPtr& component) {
-    bool is_free = true;
-    walk(component, [&](const Expr& node) {
-        const auto* iterator = std::get_if<IteratorRef>(&node.node);
-        is_free = is_free && !std::holds_alternative<DimRef>(node.node) &&
-                  (!iterator || std::holds_alternative<Number>(
-                                    definition.iterators[static_cast<size_t>(iterator->index)].extent->node));
-        return true;
-    });
-    return is_free;
-}
-
-/// How far a tensor of constant extents, along the axes that are left, is read outside. Nothing if that
-/// depends on symbols or on contents.
-std::optional<Margins> margins_of(const Definition& definition, int tensor, const std::vector<Dim>& shape,
-                                  const BoundExtents& extents, const std::string& where) {
-    Margins margins{.before = std::vector<int64_t>(shape.size(), 0),
-                    .after = std::vector<int64_t>(shape.size(), 0)};
-    for (const std::vector<ExprPtr>& access : accesses(definition, tensor))
-        for (size_t axis = 0; axis < shape.size(); ++axis) {
-            const QuasiAffine form = quasi_affine(access[axis], extents.dims, extents.iterators, where);
-            if (is_indirect(form)) continue;  // indices that lead outside are refused
-            const IntegerInterval range = enclosing_range(form, extents.iterators, where);
-            const int64_t extent = extents.shapes[static_cast<size_t>(tensor)][axis];
-            if (range.low >= 0 && range.high < extent) continue;
-            if (!shape[axis].is_constant() || !is_free_of_symbols(definition, access[axis]))
-                return std::nullopt;
-            margins.before[axis] = std::max(margins.before[axis], -range.low);
-            margins.after[axis] = std::max(margins.after[axis], range.high - extent + 1);
-        }
-    return margins;
 }
 
 /// "o + k - 1" plus 1 is "o + k".

@@ -12,7 +12,7 @@ TEST(SendOrder, SpreadsNeighboursApart) {
     for (const size_t count : {size_t{1}, size_t{12}, size_t{1000}}) {
         const std::vector<uint64_t> keys = scattered(count);
         EXPECT_EQ(std::set<uint64_t>(keys.begin(), keys.end()).size(), count);
-        // Of any part of them in their order, no quarter has much more than a quarter.
+        // In any part of them in their order, no quarter has much more than a quarter.
         std::vector<size_t> order(count);
         for (size_t i = 0; i < count; ++i) order[i] = i;
         std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return keys[a] < keys[b]; });

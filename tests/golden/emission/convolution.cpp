@@ -23,12 +23,12 @@ namespace {
     for (int64_t i_t_tile = 0; i_t_tile < s_T; ++i_t_tile) {
         for (int64_t i_o_tile = 0; i_o_tile < 8; i_o_tile += 3) {
             const int64_t i_o_end = ntt::min<int64_t>(i_o_tile + 3, 8);
-            for (int64_t i_o_2 = i_o_tile; i_o_2 < i_o_end; ++i_o_2) {
+            for (int64_t i_o = i_o_tile; i_o < i_o_end; ++i_o) {
                 ntt::contract<ntt::ContractTile{.lanes = 8, .rows = 4, .groups = 1, .accumulate = false, .b_padded = true}>(
                     10, 12, 6,
-                    ntt::rows(v_x + i_o_2 * 14 + i_t_tile * 840, 1, ntt::Int<140>{}),
+                    ntt::rows(v_x + i_o * 14 + i_t_tile * 840, 1, ntt::Int<140>{}),
                     ntt::lanes(v_w, 720, ntt::Int<120>{}),
-                    ntt::result(v_y + i_o_2 * 120 + i_t_tile * 960, 12, ntt::Int<8>{}), ntt::outer_sum(3, 14, 40), ntt::outer_sum(5, 1, 8));
+                    ntt::result(v_y + i_o * 120 + i_t_tile * 960, 12, ntt::Int<8>{}), ntt::outer_sum(3, 14, 40), ntt::outer_sum(5, 1, 8));
             }
         }
     }

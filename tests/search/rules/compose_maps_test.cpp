@@ -129,7 +129,7 @@ TEST(ComposeMaps, CopiesInAnotherShapeStayViews) {
     EXPECT_EQ(composed(graph_of_maps(kMapInputs, {kScaled, part}, "output b\n")), 1U) << "a slice";
 }
 
-/// What lies outside of a tensor is 0, and not the producer's value of it.
+/// An element outside of a tensor is 0, and not the producer's value of it.
 TEST(ComposeMaps, ReadsOutsideStay) {
     const MapStep shifted{"a", "b", kMapType,
                           kMapHead + "    in X f32[i, j - 1] of [n, 6]\n    out Y f32[i, j] = X + 1\n"};

@@ -37,11 +37,15 @@ std::string Draft::unused(const std::string& wanted) const {
     return name;
 }
 
-ExprPtr Draft::extent(const Dim& dim) const {
+ExprPtr extent_of(const Definition& definition, const Dim& dim) {
     if (dim.is_constant()) return number(dim.factor);
     const int index = definition.dim(*dim.symbol);
-    TESSERA_CHECK(index >= 0, "{} is no symbol of the graph", *dim.symbol);
+    TESSERA_CHECK(index >= 0, "{} is no dim of {}", *dim.symbol, definition.name);
     return dim.factor == 1 ? dim_ref(index) : apply(Function::kMul, {number(dim.factor), dim_ref(index)});
+}
+
+ExprPtr Draft::extent(const Dim& dim) const {
+    return extent_of(definition, dim);
 }
 
 int Draft::add_iterator(const Dim& dim, bool is_reduction) {

@@ -45,6 +45,8 @@ private:
     TensorType result_;
 };
 
+/// As the definition writes it, which has the symbol among its dims.
+ExprPtr extent_of(const Definition& definition, const Dim& dim);
 /// Iterators 0, 1, .. as a map.
 std::vector<ExprPtr> straight_map(size_t rank);
 

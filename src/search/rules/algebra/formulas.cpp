@@ -16,20 +16,6 @@ ExprPtr operand(int index) {
     return read(index, {}, true);
 }
 
-/// The tree with other leaves, where `replace` gives one.
-ExprPtr with_leaves(const ExprPtr& expr, const std::function<ExprPtr(const Expr&)>& replace) {
-    if (!expr) return expr;
-    if (ExprPtr other = replace(*expr)) return other;
-    if (const auto* call = std::get_if<Apply>(&expr->node)) {
-        std::vector<ExprPtr> arguments;
-        for (const ExprPtr& argument : call->arguments) arguments.push_back(with_leaves(argument, replace));
-        return apply(call->function, std::move(arguments));
-    }
-    if (const auto* to = std::get_if<Cast>(&expr->node))
-        return cast(to->to, with_leaves(to->argument, replace));
-    return expr;
-}
-
 }  // namespace
 
 Formula formula(std::string_view text, int operands) {
@@ -67,6 +53,19 @@ std::optional<Formula> formula_of(const ExprPtr& expr, const Definition& definit
     });
     if (!is_elementwise) return std::nullopt;
     return Formula{std::move(taken_out)};
+}
+
+ExprPtr with_leaves(const ExprPtr& expr, const std::function<ExprPtr(const Expr&)>& replace) {
+    if (!expr) return expr;
+    if (ExprPtr other = replace(*expr)) return other;
+    if (const auto* call = std::get_if<Apply>(&expr->node)) {
+        std::vector<ExprPtr> arguments;
+        for (const ExprPtr& argument : call->arguments) arguments.push_back(with_leaves(argument, replace));
+        return apply(call->function, std::move(arguments));
+    }
+    if (const auto* to = std::get_if<Cast>(&expr->node))
+        return cast(to->to, with_leaves(to->argument, replace));
+    return expr;
 }
 
 ExprPtr with_reads(const ExprPtr& expr, const std::function<ExprPtr(const Read&)>& replace) {

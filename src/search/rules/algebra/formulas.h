@@ -22,6 +22,9 @@ bool is_bare_read(const Formula& formula);
 /// map says, or names an iterator or a dim. Null stays null.
 std::optional<Formula> formula_of(const ExprPtr& expr, const Definition& definition);
 
+/// The expression with other ones where `replace` gives one (children of a replaced one are not visited, nor
+/// the coordinates of a read).
+ExprPtr with_leaves(const ExprPtr& expr, const std::function<ExprPtr(const Expr&)>& replace);
 /// The expression with other expressions for its reads (children of a replaced one are not visited).
 ExprPtr with_reads(const ExprPtr& expr, const std::function<ExprPtr(const Read&)>& replace);
 /// The expression with another one in place of the monoid's result.
