@@ -97,7 +97,8 @@ std::vector<OperatorText::Tensor> OperatorText::operands() const {
     return ordered;
 }
 
-/// F32 where it holds all numbers; integers among themselves are integers of 64 bits, others floats of 64.
+/// F32 where it holds all numbers, as those of bytes; integers among themselves are integers of 64 bits,
+/// others floats of 64.
 std::string OperatorText::arithmetic() const {
     const auto is_plain = [](ElementType type) {
         return type == ElementType::kF32 || type == ElementType::kF16 || type == ElementType::kBF16;
@@ -106,7 +107,8 @@ std::string OperatorText::arithmetic() const {
     bool all_plain = is_plain(result), all_integer = is_integer(result);
     for (const Tensor& tensor : tensors_) {
         if (tensor.is_index) continue;
-        all_plain = all_plain && is_plain(tensor.operand.element());
+        all_plain =
+            all_plain && (is_plain(tensor.operand.element()) || is_read_as_f32(tensor.operand.element()));
         all_integer = all_integer && is_integer(tensor.operand.element());
     }
     for (size_t i = 0; i < kFunctions; ++i) {

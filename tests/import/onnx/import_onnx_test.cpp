@@ -47,6 +47,17 @@ TEST(ImportOnnx, IntegersWrapAroundAndDivideTowardsZero) {
     EXPECT_EQ(of("Mod", 7, -2), -1);
 }
 
+/// A table of bytes that is dequantised is computed in F32, which holds them: so readers may take it over.
+TEST(ImportOnnx, BytesAreCastInF32) {
+    const ImportedModel model = imported(OnnxBuilder()
+                                             .input("a", test::kOnnxInt8, {4})
+                                             .output("y", test::kOnnxFloat, {4})
+                                             .node(OnnxNode("Cast", {"a"}, {"y"}).integer("to", 1)));
+    EXPECT_EQ(model.graph.blocks.front().nodes.front().definition()->accumulator, ElementType::kF32);
+    const auto y = run(model, {{"a", {{4}, {-128, -1, 0, 127}}}}).at(0);
+    EXPECT_EQ(y.values, (std::vector<double>{-128, -1, 0, 127}));
+}
+
 /// Every padding, stride, dilation and group of a small convolution, by plain loops.
 TEST(ImportOnnx, Convolutions) {
     for (const int64_t group : {1, 2})
