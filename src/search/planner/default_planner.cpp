@@ -135,6 +135,7 @@ public:
 
 private:
     BlockView view_of(const Block& block) {
+        for (const Node& node : block.nodes) compute_a_view_for(node, places_.choose_alone(block));
         BlockView view = places_.choose_alone(block);
         for (const Group& group : lone_groups(view)) {
             const Node& node = *group.nodes.front();
@@ -143,6 +144,38 @@ private:
                             why->advice);
         }
         return view;
+    }
+
+    /// The views that the operator reads, such as heads side by side, may leave its fastest micro-kernel
+    /// without strides: one is computed if that takes less time than the next micro-kernel loses.
+    void compute_a_view_for(const Node& node, const BlockView& view) {
+        std::vector<const Node*> views;
+        for (const ValueId operand : node.operands)
+            if (const Node* made = input_.producers[static_cast<size_t>(operand.index)];
+                made && view.is_view(*made))
+                views.push_back(made);
+        if (views.empty() || view.is_view(node)) return;
+        const Block& block = view.block();
+        const auto seconds = [](cost::PricedBlock& priced, const plan::Leaf& leaf) {
+            return priced.evaluator({{}, {leaf}}, priced.is_tile).seconds;
+        };
+        const auto lowers = [&](const plan::Leaf& leaf) { return !why_no_strides(block, {{}, {leaf}}); };
+        cost::PricedBlock priced = priced_block(input_, block, options_);
+        const std::vector<plan::Leaf> ranked = ranked_leaves(priced, graph_, node, out_, options_);
+        const auto first = std::ranges::find_if(ranked, lowers);
+        if (first == ranked.begin() || first == ranked.end()) return;
+        const double most = seconds(priced, *first);
+        for (const Node* made : views) {
+            places_.compute(*made, true);
+            (void)places_.choose_alone(block);
+            if (lowers(ranked.front())) {
+                cost::PricedBlock with_it = priced_block(input_, block, options_);
+                const plan::Leaf leaf = ranked_leaves(with_it, graph_, *made, out_, options_).front();
+                if (seconds(with_it, ranked.front()) + seconds(with_it, leaf) < most) return;
+            }
+            places_.compute(*made, false);
+            (void)places_.choose_alone(block);
+        }
     }
 
     static BlockSchedule expected(BlockSchedule found) {

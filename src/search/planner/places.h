@@ -28,6 +28,10 @@ public:
     /// own from then on, and kernels must compute them.
     /// @return the block with these as operators
     BlockView choose_alone(const Block& block);
+    /// Whether a view is computed, as from now on `choose_alone` has it.
+    void compute(const Node& view, bool is_computed) {
+        is_computed ? (void)copied_views_.insert(&view) : (void)copied_views_.erase(&view);
+    }
 
 private:
     /// A view of the carried value that its replacement reads at other elements than it writes, or that is

@@ -123,6 +123,12 @@ void choose_stored_layout(const Graph& graph, const Node& node, const PlannerOpt
         if (value.kind == ValueKind::kConstant) {
             if (!is_iterator(access, n_axes[0])) return;
             if (options.lanes > 1) layout.lanes = {{n_axes[0], options.lanes}};
+            // A group of lanes has all of k behind it, whatever the order of the axes.
+            if (!k_axes.empty() && k_axes.front() < n_axes[0]) {
+                layout.order = batch;
+                layout.order.push_back(n_axes[0]);
+                layout.order.insert(layout.order.end(), k_axes.begin(), k_axes.end());
+            }
             if (neighbours > 1 && k_axes.size() == 1 && is_iterator(access, k_axes[0]))
                 layout.lanes.push_back({k_axes[0], neighbours});
         } else if (value.kind == ValueKind::kState) {

@@ -48,6 +48,44 @@ TEST(DefaultPlanner, CarriedValuesKeepTheirPlaceOverSeveralGroups) {
     }
 }
 
+/// The heads side by side, as a view, have no stride along k: the product would be computed by `loops`.
+TEST(DefaultPlanner, ComputesAViewThatKeepsAProductFromItsMicroKernel) {
+    const Graph graph = parse_graph(R"(graph "heads"
+input x: f32[8, 16, 32]
+constant w: f32[256, 256] from "w"
+value made: f32[8, 16, 32]
+value turned: f32[16, 8, 32]
+value merged: f32[16, 256]
+value y: f32[16, 256]
+block main
+  node made(x) -> made
+    op double(h: 8, t: 16, e: 32)
+    in X f32[h, t, e]
+    out Y f32[h, t, e] = X * 2
+  node turned(made) -> turned
+    op transpose(t: 16, h: 8, e: 32)
+    in X f32[h, t, e]
+    out Y f32[t, h, e] = X
+  node merged(turned) -> merged
+    op reshape(t: 16, k: 256)
+    in X f32[t, k div 32, k mod 32] of [16, 8, 32]
+    out Y f32[t, k] = X
+  node y(merged, w) -> y
+    op matmul(m: 16, n: 256, k*: 256)
+    in A f32[m, k]
+    in W f32[k, n]
+    out Y f32[m, n] = sum(A * W)
+output y
+)",
+                                    "heads");
+    const plan::Plan plan = default_plan(graph, testing::on_usual_machine({.machine = "test", .lanes = 16}));
+    EXPECT_NO_THROW(verify_plan(graph, plan, "default plan"));
+    const std::string text = plan::print(plan);
+    EXPECT_THAT(text, ::testing::HasSubstr("merged[loops"));
+    EXPECT_THAT(text, ::testing::HasSubstr("y[contract"));
+    EXPECT_EQ(plan.specialisations.front().tensors.at("turned").place, plan::Place::kView);
+}
+
 /// The interpreter runs such a graph; compiled, each repetition would read the caller's value.
 TEST(DefaultPlanner, RefusesToCarryWhatIsTheCallers) {
     const auto refusal = [](const std::string& in, const std::string& output) {

@@ -40,6 +40,36 @@ output y
 output z
 )";
 
+/// Whatever the order of the axes of a matrix, each group of its columns has all of k behind it.
+TEST(StoredLayout, OfAMatrixIsByGroupsOfItsColumns) {
+    const Graph graph = parse_graph(R"(graph "products"
+input x: f32[5, 64]
+constant v: f32[64, 32] from "v"
+constant w: f32[32, 64] from "w"
+value y: f32[5, 32]
+value z: f32[5, 32]
+block main
+  node y(x, v) -> y
+    op matmul(m: 5, n: 32, k*: 64)
+    in X f32[m, k]
+    in V f32[k, n]
+    out Y f32[m, n] = sum(X * V)
+  node z(x, w) -> z
+    op matmul(m: 5, n: 32, k*: 64)
+    in X f32[m, k]
+    in W f32[n, k]
+    out Z f32[m, n] = sum(X * W)
+output y
+output z
+)",
+                                    "products");
+    const PlannerOptions options = testing::on_usual_machine({.machine = "test", .lanes = 16});
+    plan::Plan plan;
+    for (const Node& node : graph.blocks[0].nodes) choose_stored_layout(graph, node, options, plan);
+    EXPECT_EQ(print(plan.stored.at("v")), "order [1, 0] lanes <1:16>");
+    EXPECT_EQ(print(plan.stored.at("w")), "lanes <0:16>");
+}
+
 TEST(StoredLayout, OfARecurrenceIsByGroupsOfItsLanes) {
     const Graph graph = parse_graph(kRecurrences, "recurrences");
     const PlannerOptions options = testing::on_usual_machine({.machine = "test", .lanes = 16});
