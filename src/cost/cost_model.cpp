@@ -150,8 +150,12 @@ LeafCost CostModel::PricedLeaf::product(const std::vector<int64_t>& extents) {
                                             leaf_.kernel->name, types_.at("A"), types_.at("B"))};
     if (definition_.monoid == Monoid::kSoftmaxSum)
         passes += model_.seconds_of(one_pass(rows * static_cast<double>(k) / lanes, kSoftmaxOfScore));
-    return {.near_seconds = calls * typical_product_seconds(*unit_, leaf_, m, n, k) + passes,
+    const TypicalProduct typical = typical_product(*unit_, leaf_, m, n, k);
+    return {.near_seconds = calls * typical.all + passes,
             .least_seconds = calls * least_product_seconds(*unit_, leaf_, m, n, k) + passes,
+            .first_seconds = calls * typical.first,
+            .ahead_seconds = static_cast<double>(leaf_.number(kernels::parameter::kPrefetch)) * 8 /
+                             (lanes * unit_->depth * bits_of_b_) * typical.step,
             .streamed_bytes = streamed,
             .calls = calls};
 }

@@ -18,6 +18,8 @@ struct LeafCost {
     double near_seconds = 0;    ///< with all that it reads in the core's own caches
     double least_seconds = 0;   ///< no larger than the sum over any parts of these iterations
     double stall_per_byte = 0;  ///< of a product: see ProductTime
+    double first_seconds = 0;   ///< of near_seconds: while B, asked for so long before, is read; 0: unknown
+    double ahead_seconds = 0;
     double streamed_bytes = 0;  ///< of B, each element once
     double calls = 0;           ///< of a product: of the micro-kernel
     std::string why_infinite;   ///< no micro-kernel does this, or the machine has no rate for it; else empty

@@ -156,9 +156,15 @@ private:
             {};  ///< iterators of packed axes, with the lanes of each
         /// The iterators of its axes, outermost first, if it is row-major and each axis is one of them.
         std::vector<int> axes = {};
-        /// The iterators of its innermost axes, the last one first, up to an axis that is none; of the access
-        /// that has most of them.
-        std::vector<int> innermost = {};
+        /// A digit of an element's place in memory: the iterator div `divisor`, mod `most`.
+        struct Digit {
+            int iterator;
+            int64_t divisor, most;
+        };
+        /// The innermost digits, the last one first, up to an axis that is no iterator; of the access that
+        /// has most of them.
+        std::vector<Digit> innermost = {};
+        static std::vector<Digit> digits_of(const std::vector<ExprPtr>& access, const Layout& layout);
 
         /// Bytes of the largest access, with these extents of the iterators.
         double bytes(std::span<const int64_t> extents) const;

@@ -6,6 +6,7 @@
 
 #include "cost/stopped_loops.h"
 #include "ir/iterator_use.h"
+#include "lowering/kernels/register_blocks.h"
 #include "support/error.h"
 
 namespace tessera::cost {
@@ -112,8 +113,7 @@ Evaluation Evaluator::OfKernel::evaluate(std::span<const int> leaves, const std:
         const std::set<int>& streamed = numbered.streamed;
         here.stalls = 0;
         here.levels.assign(sum.levels.size(), 0);
-        farthest =
-            std::max(farthest, transfer(tiled, numbered, definition, price.stall_per_byte, is_tile, here));
+        farthest = std::max(farthest, transfer(tiled, numbered, definition, price, is_tile, here));
         // A product's time holds with its data in the near level, that of other operators with it in L1.
         double waiting = 0;
         for (size_t level = 0; level < sum.levels.size(); ++level) {
@@ -259,13 +259,23 @@ double Evaluator::OfKernel::waits_for_runs(const Tensor& tensor, Extents extents
     return kFirstLines / std::max(1.0, tensor.run_bytes(extents, whole) / line);
 }
 
+double Evaluator::OfKernel::share_ahead(const LeafCost& price, size_t level) const {
+    const double latency = evaluator_.model_.latency_seconds(level);
+    return latency > 0 ? std::min(1.0, price.ahead_seconds / latency) : 1;
+}
+
 size_t Evaluator::OfKernel::transfer(const TiledOperator& tiled, const NumberedLeaf& numbered,
-                                     const Definition& definition, double stall,
+                                     const Definition& definition, const LeafCost& price,
                                      const std::vector<bool>& is_tile, Evaluation& sum) const {
     const plan::Leaf& leaf = numbered.leaf;
     size_t farthest = 0;
     const size_t depth = tiled.loops.size();
     const Extents innermost = within(tiled, depth);
+    // What a product reads for one register block.
+    std::vector<int64_t> of_block(innermost.begin(), innermost.end());
+    for (const auto& [x, most] : {std::pair{numbered.m, numbered.rows}, {numbered.n, numbered.columns}})
+        if (x >= 0) of_block[static_cast<size_t>(x)] = std::min(of_block[static_cast<size_t>(x)], most);
+    double waited = 0, fetched_ahead = 0;  // seconds for B
     for (size_t t = 0; t < facts(tiled).tensors.size(); ++t) {
         const Tensor& tensor = facts(tiled).tensors[t];
         if (definition.tensors[t].role == Role::kIndex) continue;
@@ -279,13 +289,23 @@ size_t Evaluator::OfKernel::transfer(const TiledOperator& tiled, const NumberedL
             continue;
         }
         const bool is_streamed = numbered.streamed.contains(static_cast<int>(t));
+        const double runs = waits_for_runs(tensor, tensor.is_result ? innermost : Extents(of_block),
+                                           facts(tiled).points[point_].extents);
         const auto move = [&](size_t level, double bytes) {
             // A line that is written beyond the core's own caches is read first, and the store waits for it.
             const bool is_read_first = tensor.is_result && level > evaluator_.model_.near_level();
             sum.levels[level] += (is_read_first ? 2 : 1) * bytes;
             if (!tensor.is_result && bytes > 0) farthest = std::max(farthest, level);
-            if (is_streamed)
-                sum.stalls += bytes * evaluator_.model_.stall_per_byte(stall, level, evaluator_.workers_);
+            if (is_streamed) {
+                sum.stalls += bytes * evaluator_.model_.stall_per_byte(price.stall_per_byte, level,
+                                                                       evaluator_.workers_);
+                if (level > evaluator_.model_.near_level()) {
+                    // Behind a short run the lines ahead are others.
+                    const double ahead = std::max(0.0, 1 - runs) * share_ahead(price, level);
+                    waited += (1 - ahead + runs) * bytes * rate(level);
+                    fetched_ahead += ahead * bytes * rate(level);
+                }
+            }
             if (is_read_first) sum.stalls += 2 * bytes * rate(level);
         };
         size_t first = 0;  // the outermost loop that the tile of a value is inside of
@@ -304,8 +324,7 @@ size_t Evaluator::OfKernel::transfer(const TiledOperator& tiled, const NumberedL
             const double bytes = share * tensor.lines_read(innermost) * bytes_within(tiled, t, 0);
             move(level, bytes);
             if (!is_streamed && level > evaluator_.model_.near_level())
-                sum.stalls += waits_for_runs(tensor, innermost, facts(tiled).points[point_].extents) * bytes *
-                              rate(level);
+                sum.stalls += runs * bytes * rate(level);
         }
         for (size_t j = first; j < tiled.loops.size(); ++j) {
             const int loop = tiled.loops[j];
@@ -321,6 +340,13 @@ size_t Evaluator::OfKernel::transfer(const TiledOperator& tiled, const NumberedL
         }
         transfer_inside(tiled, numbered, t, innermost, move);
     }
+    // Only the first block of rows that meets a panel of B computes while it is read. Few rows read B as fast
+    // as it was measured.
+    const bool has_many_rows =
+        numbered.m >= 0 &&
+        facts(tiled).points[point_].extents[static_cast<size_t>(numbered.m)] > kernels::kFewRows;
+    if (has_many_rows && price.first_seconds > 0)
+        sum.stalls += waited + std::max(0.0, fetched_ahead - price.first_seconds * executions(tiled, depth));
     return farthest;
 }
 

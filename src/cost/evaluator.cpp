@@ -1,30 +1,17 @@
 // The evaluator's knowledge of a block: its tensors, their places, and the prices of leaves.
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <ranges>
 
 #include "cost/evaluate.h"
 #include "ir/iterator_use.h"
 #include "lowering/kernels/parameters.h"
 #include "lowering/tensor_layouts.h"
+#include "tessera/ntt/extent.h"
 
 namespace tessera::cost {
 namespace {
-
-/// See Evaluator::Tensor::innermost.
-std::vector<int> innermost_of(const Definition& definition, int tensor, const Layout& layout) {
-    std::vector<int> most;
-    if (!layout.is_row_major()) return most;
-    for (const std::vector<ExprPtr>& access : accesses(definition, tensor)) {
-        std::vector<int> iterators;
-        for (auto axis = access.rbegin(); axis != access.rend(); ++axis) {
-            const auto* x = std::get_if<IteratorRef>(&(*axis)->node);
-            if (!x) break;
-            iterators.push_back(x->index);
-        }
-        if (iterators.size() > most.size()) most = std::move(iterators);
-    }
-    return most;
-}
 
 /// See Evaluator::Tensor::axes.
 std::vector<int> axes_of(const Definition& definition, int tensor, const Layout& layout) {
@@ -89,6 +76,8 @@ Evaluator::Evaluator(const lowering::LoweringInput& input, const lowering::Block
                 lanes.emplace(lane.axis, 1).first->second *= lane.factor;
             for (const auto& access : accesses(definition, t)) {
                 tensor.accesses.push_back(iterators_in(access));
+                auto digits = Tensor::digits_of(access, op.layouts[static_cast<size_t>(t)]);
+                if (digits.size() > tensor.innermost.size()) tensor.innermost = std::move(digits);
                 for (const int x : tensor.accesses.back())
                     if (!contains(tensor.iterators, x)) tensor.iterators.push_back(x);
                 for (const auto& [axis, factor] : lanes)
@@ -96,7 +85,6 @@ Evaluator::Evaluator(const lowering::LoweringInput& input, const lowering::Block
                         tensor.lanes.emplace_back(x->index, factor);
             }
             tensor.axes = axes_of(definition, t, op.layouts[static_cast<size_t>(t)]);
-            tensor.innermost = innermost_of(definition, t, op.layouts[static_cast<size_t>(t)]);
             if (const auto made = producers.find(base); made != producers.end())
                 tensor.producer = made->second;
             op.tensors.push_back(std::move(tensor));
@@ -143,12 +131,29 @@ double Evaluator::Tensor::lines_read(std::span<const int64_t> extents) const {
     return times;
 }
 
+std::vector<Evaluator::Tensor::Digit> Evaluator::Tensor::digits_of(const std::vector<ExprPtr>& access,
+                                                                   const Layout& layout) {
+    std::vector<Digit> digits;
+    const std::vector<PhysicalAxis> axes = physical_axes(layout, std::vector<int64_t>(access.size(), 1));
+    for (const PhysicalAxis& axis : axes | std::views::reverse) {
+        const auto* x = std::get_if<IteratorRef>(&access[static_cast<size_t>(axis.axis)]->node);
+        if (!x) break;
+        digits.push_back({.iterator = x->index,
+                          .divisor = axis.divisor,
+                          .most = axis.is_outer ? std::numeric_limits<int64_t>::max() : axis.extent});
+    }
+    return digits;
+}
+
 double Evaluator::Tensor::run_bytes(std::span<const int64_t> extents, std::span<const int64_t> whole) const {
     double run = bytes_each;
-    for (const int x : innermost) {
-        const auto at = static_cast<size_t>(x);
-        run *= static_cast<double>(extents[at]);
-        if (extents[at] < whole[at]) return run;
+    for (const Digit& digit : innermost) {
+        const auto values = [&](std::span<const int64_t> of) {
+            return std::min(digit.most,
+                            ntt::ceil_div(of[static_cast<size_t>(digit.iterator)], digit.divisor));
+        };
+        run *= static_cast<double>(values(extents));
+        if (values(extents) < values(whole)) return run;
     }
     return std::numeric_limits<double>::infinity();
 }

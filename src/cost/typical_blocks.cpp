@@ -7,6 +7,7 @@
 #include "cost/typical_rates.h"
 #include "lowering/kernels/parameters.h"
 #include "tessera/ntt/extent.h"
+#include "tessera/ntt/operands.h"
 
 namespace tessera::cost {
 namespace {
@@ -38,6 +39,7 @@ public:
           lanes_(std::max<int64_t>(1, leaf.number(parameter::kLanes))),
           of_step_(has_lanes_along_k_ ? static_cast<double>(lanes_) : unit.depth),
           of_product_(unit.products * std::max(1.0, static_cast<double>(lanes_) / unit.lanes)),
+          fetches_(fetches_of_a_line(leaf.number(parameter::kPrefetch))),
           sums_(static_cast<double>(std::max<int64_t>(1, leaf.number(parameter::kPartialSums)))),
           along_m_{.rows = std::max<int64_t>(1, leaf.number(parameter::kRows))},
           along_n_{.rows =
@@ -45,15 +47,19 @@ public:
                                                                            : parameter::kGroups))} {}
 
     /// All blocks, if the whole ones multiply without a pause.
-    double all(int64_t m, int64_t n, int64_t k) const {
+    TypicalProduct all(int64_t m, int64_t n, int64_t k) const {
         const int64_t groups = has_lanes_along_k_ ? n : ntt::ceil_div(n, lanes_);
         const double steps = std::ceil(static_cast<double>(k) / of_step_);
-        double sum = 0;
-        for (const auto& [rows, row_blocks] : along_m_.cut(m))
+        TypicalProduct time;
+        for (const auto& [rows, row_blocks] : along_m_.cut(m)) {
+            time.first = 0;  // the largest blocks come last here, and first when they run
             for (const auto& [columns, column_blocks] : along_n_.cut(groups))
-                sum += static_cast<double>(row_blocks * column_blocks) *
-                       one(steps, static_cast<double>(rows), static_cast<double>(columns));
-        return sum;
+                time.first += static_cast<double>(column_blocks) *
+                              one(steps, static_cast<double>(rows), static_cast<double>(columns));
+            time.all += static_cast<double>(row_blocks) * time.first;
+            time.step = of_whole_step(static_cast<double>(rows), static_cast<double>(along_n_.rows));
+        }
+        return time;
     }
 
     /// As if parts of whole blocks covered all.
@@ -65,19 +71,31 @@ public:
     }
 
 private:
-    double of_a_step(double r, double c) const { return together(r * c, r + c, kLatency / sums_); }
+    static double fetches_of_a_line(int64_t prefetch) {
+        if (prefetch == 0) return 0;
+        return prefetch < ntt::detail::kFarAhead ? 1 : 2;
+    }
 
-    double one(double steps, double r, double c) const {
+    double of_a_step(double r, double c, double fetches = 0) const {
+        return together(r * c, r + c * (1 + fetches), kLatency / sums_);
+    }
+
+    /// A step, if those of whole blocks that fetch nothing ahead multiply without a pause.
+    double of_whole_step(double r, double c) const {
         const auto rows = static_cast<double>(along_m_.rows), columns = static_cast<double>(along_n_.rows);
         const double pauses = of_a_step(rows, columns) / (rows * columns);
-        const double end = kEnd + r * c * (has_lanes_along_k_ ? kFoldLanes : kStore);
-        return of_product_ * steps * of_a_step(r, c) / pauses + end;
+        return of_product_ * of_a_step(r, c, fetches_) / pauses;
+    }
+
+    double one(double steps, double r, double c) const {
+        return steps * of_whole_step(r, c) + kEnd + r * c * (has_lanes_along_k_ ? kFoldLanes : kStore);
     }
 
     const bool has_lanes_along_k_;
     const int64_t lanes_;
     const double of_step_;     ///< k that an instruction takes
     const double of_product_;  ///< instructions for each that the operator needs
+    const double fetches_;     ///< instructions that fetch a line of B ahead
     const double sums_;
     const RowBlocks along_m_, along_n_;
 };
@@ -109,13 +127,17 @@ std::optional<UnitRate> unit_of(const machine::Machine& machine, const plan::Lea
     return rate;
 }
 
-double typical_product_seconds(const UnitRate& unit, const plan::Leaf& leaf, int64_t m, int64_t n,
+TypicalProduct typical_product(const UnitRate& unit, const plan::Leaf& leaf, int64_t m, int64_t n,
                                int64_t k) {
-    if (leaf.kernel->unit != machine::UnitKind::kMatrix)
-        return unit.seconds * VectorBlocks(unit, leaf).all(m, n, k);
+    if (leaf.kernel->unit != machine::UnitKind::kMatrix) {
+        const TypicalProduct instructions = VectorBlocks(unit, leaf).all(m, n, k);
+        return {.all = unit.seconds * instructions.all,
+                .first = unit.seconds * instructions.first,
+                .step = unit.seconds * instructions.step};
+    }
     const int64_t height = std::max<int64_t>(1, leaf.number(parameter::kRowsOfTile));
-    return seconds_of_tiles(unit, static_cast<double>(ntt::ceil_div(m, height) * height),
-                            static_cast<double>(n), static_cast<double>(k));
+    return {.all = seconds_of_tiles(unit, static_cast<double>(ntt::ceil_div(m, height) * height),
+                                    static_cast<double>(n), static_cast<double>(k))};
 }
 
 double least_product_seconds(const UnitRate& unit, const plan::Leaf& leaf, int64_t m, int64_t n, int64_t k) {

@@ -21,6 +21,13 @@ struct UnitRate {
 std::optional<UnitRate> unit_of(const machine::Machine& machine, const plan::Leaf& leaf,
                                 const plan::KernelTypes& types);
 
+/// Seconds of a product that was not measured.
+struct TypicalProduct {
+    double all = 0;
+    double first = 0;  ///< of the blocks of rows that read a panel of B first
+    double step = 0;   ///< of one step of k in one of these
+};
+
 /// Seconds of a product of m rows by n columns that was not measured, by its register blocks.
 ///
 /// On a vector unit a whole block multiplies without a pause, as far as is known without measurements: so
@@ -31,8 +38,9 @@ std::optional<UnitRate> unit_of(const machine::Machine& machine, const plan::Lea
 /// sum, four cycles, which `partial_sums` share (Intel since Skylake, AMD since Zen 2, Arm since Neoverse
 /// V1). Besides, the sums of each block are stored, one in a cycle, and nothing hides the last ones.
 ///
-/// On a matrix unit every tile is whole: only measurements tell how much a lower one saves.
-double typical_product_seconds(const UnitRate& unit, const plan::Leaf& leaf, int64_t m, int64_t n, int64_t k);
+/// On a matrix unit every tile is whole: only measurements tell how much a lower one saves. It fetches B
+/// while it computes.
+TypicalProduct typical_product(const UnitRate& unit, const plan::Leaf& leaf, int64_t m, int64_t n, int64_t k);
 
 /// No larger than the sum of these seconds over parts into which m, n and k are cut: as if whole blocks
 /// covered everything.

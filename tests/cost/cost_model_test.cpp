@@ -37,7 +37,7 @@ TEST(CostModel, WithoutATimeThePeakOfTheUnitCounts) {
     const std::optional<UnitRate> unit = unit_of(kModel.machine(), dot, {{"A", "f32"}, {"B", "f32"}});
     ASSERT_TRUE(unit);
     EXPECT_EQ(kModel.leaf(*product, dot, {1, 32, 1000}).near_seconds,
-              typical_product_seconds(*unit, dot, 1, 32, 1000));
+              typical_product(*unit, dot, 1, 32, 1000).all);
     machine::Machine machine = testing::measured_machine();
     machine.units[0].peaks.clear();
     EXPECT_NE(CostModel(machine).leaf(*product, dot, {1, 32, 1000}).why_infinite, "");

@@ -60,6 +60,37 @@ TEST(Evaluator, AProductInPartsLoadsAndStoresItsSums) {
     EXPECT_EQ(few.buffer_bytes, 4 * 24 * 1024);
 }
 
+/// By the units of a machine alone: B of several rows is read while the first block of rows computes, if its
+/// lines were asked for early enough, and before it if they were not.
+TEST(Evaluator, ProductsOfSeveralRowsWaitForWhatIsNotFetchedAhead) {
+    machine::Machine machine = tessera::testing::measured_machine();
+    machine.micro_kernels.clear();
+    machine.memory.back().latency_seconds = 1e-7;
+    Evaluated kernel(R"(graph "product"
+input A: f32[16, 2048]
+input B: f32[2048, 2048]
+value Y: f32[16, 2048]
+
+block main
+  node y(A, B) -> Y
+    op matmul(m: 16, n: 2048, k*: 2048)
+    in A f32[m, k]
+    in B f32[n, k]
+    out Y f32[m, n] = sum(A * B)
+
+output Y
+)",
+                     {}, machine);
+    const auto stalls = [&](const std::string& parameters) {
+        return kernel("y[contract k=k lanes=16 m=m n=n " + parameters + "]", {false}).stalls;
+    };
+    const double reading = 4.0 * 2048 * 2048 / 10e9, computing = 2.0 * 16 * 2048 * 2048 / 100e9;
+    EXPECT_GE(stalls("groups=1 rows=16"), 0.99 * reading);
+    EXPECT_LE(stalls("groups=1 rows=16 prefetch=16384"), reading - 0.9 * computing + 1e-6);
+    EXPECT_GE(stalls("groups=1 rows=8 prefetch=16384"),
+              stalls("groups=1 rows=16 prefetch=16384") + 0.4 * computing);
+}
+
 /// Rows of an image lie side by side along its width, and each on a line of its own along its height.
 TEST(Evaluator, RowsOnLinesOfTheirOwnAreReadFromTheSecondCache) {
     Evaluated kernel(R"(graph "convolution"

@@ -16,8 +16,9 @@ namespace tessera::cost {
 /// The only block of a graph without symbols, every value in the arena.
 class Evaluated {
 public:
-    explicit Evaluated(const std::string& text, std::optional<machine::PublishedModel> published = {})
-        : graph_(parse_graph(text, "test")), model_(tessera::testing::measured_machine()) {
+    explicit Evaluated(const std::string& text, std::optional<machine::PublishedModel> published = {},
+                       const machine::Machine& machine = tessera::testing::measured_machine())
+        : graph_(parse_graph(text, "test")), model_(machine) {
         verify(graph_, "test");
         plan_.graph = graph_.name;
         specialisation_.name = "all";

@@ -18,7 +18,7 @@ double instructions(const std::string& leaf, int64_t m, int64_t n, int64_t k, co
     const plan::Leaf parsed = testing::leaf_of("y[" + leaf + "]");
     const auto unit = unit_of(testing::machine_with_tiles(), parsed, {{"A", type}, {"B", type}});
     EXPECT_TRUE(unit) << leaf;
-    return typical_product_seconds(*unit, parsed, m, n, k) / kInstruction;
+    return typical_product(*unit, parsed, m, n, k).all / kInstruction;
 }
 
 constexpr const char* kManyRows = "contract groups=2 k=k lanes=16 m=t n=n rows=12";
@@ -82,8 +82,9 @@ TEST(TypicalBlocks, NoPartsAreFasterThanTheBound) {
             for (int64_t a = 0; a < m; a += tile_m)
                 for (int64_t b = 0; b < n; b += tile_n)
                     for (int64_t c = 0; c < k; c += tile_k)
-                        seconds += typical_product_seconds(*unit, leaf, std::min(tile_m, m - a),
-                                                           std::min(tile_n, n - b), std::min(tile_k, k - c));
+                        seconds += typical_product(*unit, leaf, std::min(tile_m, m - a),
+                                                   std::min(tile_n, n - b), std::min(tile_k, k - c))
+                                       .all;
             EXPECT_GE(seconds, least_product_seconds(*unit, leaf, m, n, k) * (1 - 1e-12))
                 << block << ": " << m << " " << n << " " << k << " in " << tile_m << " " << tile_n << " "
                 << tile_k;

@@ -41,7 +41,10 @@ int longest(const std::vector<int>& iterators, const CandidateScope& scope) {
 }
 
 std::vector<RegisterBlock> offered(std::vector<RegisterBlock> blocks, const KernelTarget& target) {
-    if (!target.has_all_blocks) blocks.resize(1);
+    if (!target.has_all_blocks)
+        blocks.erase(std::remove_if(blocks.begin() + 1, blocks.end(),
+                                    [](const RegisterBlock& block) { return !block.is_for_memory; }),
+                     blocks.end());
     return blocks;
 }
 

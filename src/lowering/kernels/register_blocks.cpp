@@ -66,6 +66,9 @@ std::vector<RegisterBlock> register_blocks(const KernelTarget& target, int64_t r
         // Many rows hide most of the memory.
         if (groups == 2 || rows <= kFewRows) blocks.push_back(with_prefetch(block, target.line_bytes));
     }
+    if (rows > kFewRows && rows + 2 <= registers)
+        blocks.push_back(
+            {.rows = rows, .columns = 1, .prefetch = kPrefetchDistances.back(), .is_for_memory = true});
     if (rows <= kFewRows)
         for (const int64_t partial_sums : {int64_t{1}, sums_in_flight(rows)})
             add_one_group(blocks, rows, partial_sums);

@@ -11,10 +11,11 @@ namespace tessera::kernels {
 /// The block that a product keeps in registers, and how it prefetches its operands.
 struct RegisterBlock {
     int64_t rows;
-    int64_t columns;           ///< groups of lanes along n, or columns of a product with lanes along k
-    int64_t prefetch = 0;      ///< bytes by which B is fetched ahead
-    int64_t partial_sums = 1;  ///< of each row and column, side by side
-    int64_t streams = 1;       ///< in which B is read: 1, or one for each of the columns
+    int64_t columns;             ///< groups of lanes along n, or columns of a product with lanes along k
+    int64_t prefetch = 0;        ///< bytes by which B is fetched ahead
+    int64_t partial_sums = 1;    ///< of each row and column, side by side
+    int64_t streams = 1;         ///< in which B is read: 1, or one for each of the columns
+    bool is_for_memory = false;  ///< preferred where B comes from the memory
 };
 
 /// The largest number of rows that are limited by reading B rather than by computing.
@@ -34,7 +35,8 @@ inline constexpr std::array<int64_t, 3> kPrefetchDistances = {kPrefetch, 6144, 1
 /// First the block that bench/ntt found fastest. Many rows: registers hold accumulators for all of them, two
 /// groups of B and one element of A (32 registers: 12 x 2, 16: 6 x 2); a few rows: as many groups as fit with
 /// them. One row: enough sums in flight to hide the latency of the additions. Then others that fit the
-/// registers: only the machine's measurements tell which is faster.
+/// registers: only the machine's measurements tell which is faster. Among them, for B from the memory, all
+/// rows that fit with one group: nothing is computed while B is not read.
 std::vector<RegisterBlock> register_blocks(const KernelTarget& target, int64_t rows, bool along_n);
 
 /// Integers of the block are live, and B's numbers with their coefficients; the floats are needed once for
