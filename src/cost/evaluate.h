@@ -170,9 +170,10 @@ private:
         double bytes(std::span<const int64_t> extents) const;
         /// How often its lines are read in tiles of these extents, which are perhaps less than the lanes.
         double lines_read(std::span<const int64_t> extents) const;
-        /// Bytes that lie side by side of what these extents touch; infinite if all may.
-        /// @param whole extents of the tensor
-        double run_bytes(std::span<const int64_t> extents, std::span<const int64_t> whole) const;
+        /// Bytes that lie side by side of what these extents touch, a line that is touched counting whole;
+        /// infinite if all may. @param whole extents of the tensor
+        double run_bytes(std::span<const int64_t> extents, std::span<const int64_t> whole,
+                         double line_bytes) const;
     };
     struct AtPoint {
         std::vector<int64_t> extents;

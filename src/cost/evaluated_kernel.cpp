@@ -256,7 +256,7 @@ double Evaluator::OfKernel::waits_for_runs(const Tensor& tensor, Extents extents
     // time, took 348 us on a Zen 5, and 119 by whole rows.
     constexpr double kFirstLines = 1.5;
     const auto line = static_cast<double>(evaluator_.model_.machine().cache_line_bytes);
-    return kFirstLines / std::max(1.0, tensor.run_bytes(extents, whole) / line);
+    return kFirstLines / std::max(1.0, tensor.run_bytes(extents, whole, line) / line);
 }
 
 double Evaluator::OfKernel::share_ahead(const LeafCost& price, size_t level) const {

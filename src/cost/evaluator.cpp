@@ -145,15 +145,18 @@ std::vector<Evaluator::Tensor::Digit> Evaluator::Tensor::digits_of(const std::ve
     return digits;
 }
 
-double Evaluator::Tensor::run_bytes(std::span<const int64_t> extents, std::span<const int64_t> whole) const {
+double Evaluator::Tensor::run_bytes(std::span<const int64_t> extents, std::span<const int64_t> whole,
+                                    double line_bytes) const {
     double run = bytes_each;
     for (const Digit& digit : innermost) {
         const auto values = [&](std::span<const int64_t> of) {
             return std::min(digit.most,
                             ntt::ceil_div(of[static_cast<size_t>(digit.iterator)], digit.divisor));
         };
-        run *= static_cast<double>(values(extents));
-        if (values(extents) < values(whole)) return run;
+        const bool is_part = values(extents) < values(whole);
+        const double all = run * static_cast<double>(values(whole));
+        if (is_part && all > line_bytes) return run * static_cast<double>(values(extents));
+        run = all;
     }
     return std::numeric_limits<double>::infinity();
 }
