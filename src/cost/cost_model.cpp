@@ -100,6 +100,7 @@ CostModel::PricedLeaf::PricedLeaf(const CostModel& model, const Definition& defi
     m_ = plan::iterator_of(definition, leaf, *names.m);
     n_ = plan::iterator_of(definition, leaf, *names.n);
     sums_ = plan::sums_of_call(definition, leaf);
+    if (names.k) k_ = plan::iterator_of(definition, leaf, *names.k);
     bits_of_b_ = bits_of_type(types_.at("B"));
     unit_ = unit_of(model.machine_, leaf, types_);
     times_.emplace(model.times_.of_calls(
@@ -113,7 +114,7 @@ LeafCost CostModel::PricedLeaf::operator()(const std::vector<int64_t>& extents) 
 }
 
 LeafCost CostModel::PricedLeaf::product(const std::vector<int64_t>& extents) {
-    int64_t m = 1, n = 1, k = 1;
+    int64_t m = 1, n = 1, k = 1, runs = 1;
     double calls = 1;
     for (int x = 0; x < static_cast<int>(extents.size()); ++x) {
         const int64_t extent = extents[static_cast<size_t>(x)];
@@ -123,6 +124,7 @@ LeafCost CostModel::PricedLeaf::product(const std::vector<int64_t>& extents) {
             n = extent;
         } else if (contains(sums_, x)) {
             k *= extent;
+            if (x != k_ && sums_.size() > 1) runs *= std::max<int64_t>(1, extent);
         } else {
             calls *= static_cast<double>(extent);
         }
@@ -150,7 +152,7 @@ LeafCost CostModel::PricedLeaf::product(const std::vector<int64_t>& extents) {
                                             leaf_.kernel->name, types_.at("A"), types_.at("B"))};
     if (definition_.monoid == Monoid::kSoftmaxSum)
         passes += model_.seconds_of(one_pass(rows * static_cast<double>(k) / lanes, kSoftmaxOfScore));
-    const TypicalProduct typical = typical_product(*unit_, leaf_, m, n, k);
+    const TypicalProduct typical = typical_product(*unit_, leaf_, m, n, k, runs);
     return {.near_seconds = calls * typical.all + passes,
             .least_seconds = calls * least_product_seconds(*unit_, leaf_, m, n, k) + passes,
             .first_seconds = calls * typical.first,

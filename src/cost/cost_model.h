@@ -94,6 +94,7 @@ private:
     bool is_product_ = false;
     // For products only: iterators, types, and the times of calls.
     int m_ = -1, n_ = -1;
+    int k_ = -1;             ///< the innermost of the sums
     std::vector<int> sums_;  ///< of one call
     plan::KernelTypes types_;
     double bits_of_b_ = 0;

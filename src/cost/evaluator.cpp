@@ -28,12 +28,13 @@ std::vector<int> axes_of(const Definition& definition, int tensor, const Layout&
 
 /// See Evaluator::AtPoint::lines.
 std::optional<TouchedLines> lines_of(const Definition& definition, int tensor, const Layout& layout,
-                                     std::span<const int64_t> extents, std::span<const int64_t> shape,
+                                     std::span<const int64_t> extents, const std::vector<int64_t>& shape,
                                      const std::map<std::string, int64_t>& symbols) {
     const TensorDecl& decl = definition.tensors[static_cast<size_t>(tensor)];
     const auto all = accesses(definition, tensor);
-    if (decl.role != Role::kIn || all.size() != 1 || !layout.is_row_major()) return std::nullopt;
-    return TouchedLines::of(all.front(), dims_of(definition, symbols), extents, shape, bits(decl.type) / 8.0);
+    if (decl.role != Role::kIn || all.size() != 1) return std::nullopt;
+    return TouchedLines::of(all.front(), dims_of(definition, symbols), extents, shape, layout,
+                            bits(decl.type) / 8.0);
 }
 
 }  // namespace

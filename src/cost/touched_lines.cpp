@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <ranges>
 
 #include "ir/quasi_affine.h"
 
@@ -9,13 +10,15 @@ namespace tessera::cost {
 
 std::optional<TouchedLines> TouchedLines::of(const std::vector<ExprPtr>& access,
                                              std::span<const int64_t> dims, std::span<const int64_t> extents,
-                                             std::span<const int64_t> shape, double element_bytes) {
+                                             const std::vector<int64_t>& shape, const Layout& layout,
+                                             double element_bytes) {
     TouchedLines lines;
     lines.element_bytes_ = element_bytes;
-    for (size_t axis = access.size(); axis-- > 0;) {
-        if (is_indirect(access[axis])) return std::nullopt;
-        Axis known{.extent = shape[axis], .terms = {}};
-        for (const QuasiTerm& term : quasi_affine(access[axis], dims, extents, "access").terms) {
+    for (const PhysicalAxis& axis : physical_axes(layout, shape) | std::views::reverse) {
+        const ExprPtr& component = access[static_cast<size_t>(axis.axis)];
+        if (is_indirect(component)) return std::nullopt;
+        Axis known{.extent = axis.extent, .divisor = axis.divisor, .terms = {}};
+        for (const QuasiTerm& term : quasi_affine(component, dims, extents, "access").terms) {
             if (term.atom.kind != QuasiAtom::Kind::kIterator) return std::nullopt;
             known.terms.emplace_back(term.atom.iterator, std::abs(term.coefficient));
         }
@@ -33,7 +36,7 @@ int64_t TouchedLines::Axis::values(std::span<const int64_t> extents) const {
 int64_t TouchedLines::Axis::reach(std::span<const int64_t> extents) const {
     int64_t last = 0;
     for (const auto& [x, coefficient] : terms) last += coefficient * (extents[static_cast<size_t>(x)] - 1);
-    return std::min(extent, last + 1);
+    return std::min(extent, last / divisor + 1);
 }
 
 double TouchedLines::bytes(std::span<const int64_t> extents, int64_t line_bytes) const {

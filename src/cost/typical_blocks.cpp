@@ -17,6 +17,7 @@ namespace parameter = kernels::parameter;
 // In instructions that multiply and add, two of which a core begins in a cycle.
 constexpr double kLatency = 8;    ///< of a sum that goes on from another one
 constexpr double kStore = 2;      ///< of a register
+constexpr double kRun = 8;        ///< of a further loop over k
 constexpr double kFoldLanes = 8;  ///< of a register into one number
 constexpr double kEnd = 40;  ///< of a block: its last sums, the addresses and first loads of the next one
 
@@ -47,15 +48,17 @@ public:
                                                                            : parameter::kGroups))} {}
 
     /// All blocks, if the whole ones multiply without a pause.
-    TypicalProduct all(int64_t m, int64_t n, int64_t k) const {
+    TypicalProduct all(int64_t m, int64_t n, int64_t k, int64_t runs) const {
         const int64_t groups = has_lanes_along_k_ ? n : ntt::ceil_div(n, lanes_);
-        const double steps = std::ceil(static_cast<double>(k) / of_step_);
+        const auto loops = static_cast<double>(runs);
+        const double steps = loops * std::ceil(static_cast<double>(k) / loops / of_step_);
         TypicalProduct time;
         for (const auto& [rows, row_blocks] : along_m_.cut(m)) {
             time.first = 0;  // the largest blocks come last here, and first when they run
             for (const auto& [columns, column_blocks] : along_n_.cut(groups))
                 time.first += static_cast<double>(column_blocks) *
-                              one(steps, static_cast<double>(rows), static_cast<double>(columns));
+                              (one(steps, static_cast<double>(rows), static_cast<double>(columns)) +
+                               (loops - 1) * kRun);
             time.all += static_cast<double>(row_blocks) * time.first;
             time.step = of_whole_step(static_cast<double>(rows), static_cast<double>(along_n_.rows));
         }
@@ -127,10 +130,10 @@ std::optional<UnitRate> unit_of(const machine::Machine& machine, const plan::Lea
     return rate;
 }
 
-TypicalProduct typical_product(const UnitRate& unit, const plan::Leaf& leaf, int64_t m, int64_t n,
-                               int64_t k) {
+TypicalProduct typical_product(const UnitRate& unit, const plan::Leaf& leaf, int64_t m, int64_t n, int64_t k,
+                               int64_t runs) {
     if (leaf.kernel->unit != machine::UnitKind::kMatrix) {
-        const TypicalProduct instructions = VectorBlocks(unit, leaf).all(m, n, k);
+        const TypicalProduct instructions = VectorBlocks(unit, leaf).all(m, n, k, runs);
         return {.all = unit.seconds * instructions.all,
                 .first = unit.seconds * instructions.first,
                 .step = unit.seconds * instructions.step};

@@ -40,7 +40,10 @@ struct TypicalProduct {
 ///
 /// On a matrix unit every tile is whole: only measurements tell how much a lower one saves. It fetches B
 /// while it computes.
-TypicalProduct typical_product(const UnitRate& unit, const plan::Leaf& leaf, int64_t m, int64_t n, int64_t k);
+///
+/// @param runs parts of k, one behind the other, as the positions of a window: each begins a loop anew
+TypicalProduct typical_product(const UnitRate& unit, const plan::Leaf& leaf, int64_t m, int64_t n, int64_t k,
+                               int64_t runs = 1);
 
 /// No larger than the sum of these seconds over parts into which m, n and k are cut: as if whole blocks
 /// covered everything.

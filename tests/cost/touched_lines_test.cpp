@@ -12,10 +12,11 @@ constexpr int64_t kLineBytes = 64;
 
 /// The lines of X in a product of these iterators and maps, F32.
 std::optional<TouchedLines> lines(const std::string& iterators, const std::string& map,
-                                  const std::vector<int64_t>& extents, const std::vector<int64_t>& shape) {
+                                  const std::vector<int64_t>& extents, const std::vector<int64_t>& shape,
+                                  const Layout& layout = {}) {
     const Definition d =
         parse_definition("op p(" + iterators + ")\nin X f32[" + map + "]\nout Y f32[x] = sum(X)\n", "test");
-    return TouchedLines::of(accesses(d, 0).front(), {}, extents, shape, 4);
+    return TouchedLines::of(accesses(d, 0).front(), {}, extents, shape, layout, 4);
 }
 
 TEST(TouchedLines, NeighboursOfTheLastAxisShareThem) {
@@ -35,6 +36,19 @@ TEST(TouchedLines, AWindowTouchesAnElementOnce) {
     const auto steps = lines("x: 28, k*: 3, c*: 8", "c, 2 * x + k, c", {28, 3, 8}, {8, 58, 8});
     EXPECT_EQ(steps->bytes({{28, 1, 1}}, kLineBytes), 27 * 64 + 4) << "a line each";
     EXPECT_EQ(steps->bytes({{28, 3, 1}}, kLineBytes), 56 * 32 + 4) << "two share one";
+}
+
+/// Weights of a window: 24 channels from 32, at one of 3 positions.
+TEST(TouchedLines, AreThoseOfTheLayout) {
+    const std::string iterators = "x: 24, c*: 32, k*: 3";
+    const auto of = [&](const Layout& layout) {
+        return lines(iterators, "x, c, k", {24, 32, 3}, {24, 32, 3}, layout)
+            ->bytes({{12, 32, 1}}, kLineBytes);
+    };
+    EXPECT_EQ(of({}), 12 * (31 * 12 + 4)) << "every third number of a row";
+    EXPECT_EQ(of({.order = {0, 2, 1}, .lanes = {}}), 12 * 128);
+    EXPECT_EQ(of({.order = {}, .lanes = {{2, 16}}}), 12 * 32 * kLineBytes) << "one of three in sixteen lanes";
+    EXPECT_EQ(of({.order = {}, .lanes = {{0, 16}}}), 32 * kLineBytes) << "twelve of sixteen lanes";
 }
 
 TEST(TouchedLines, OtherMapsHaveNone) {

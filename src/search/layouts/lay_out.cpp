@@ -11,7 +11,8 @@ namespace {
 // Kernels may miss their roofs by this factor; only measurements tell.
 constexpr double kMarginOfRoofs = 1.25;
 
-/// The operator's weights as the default planner would store them if there were no other operators.
+/// The operator's weights as the default planner would store them if there were no other operators, and those
+/// of rows with k innermost.
 std::vector<rules::Form> preferred_forms(const egraph::Operator& op, const Graph& whole,
                                          const planner::PlannerOptions& options) {
     Graph graph;
@@ -35,7 +36,17 @@ std::vector<rules::Form> preferred_forms(const egraph::Operator& op, const Graph
         const auto stored = plan.stored.find(graph[operand].name);
         form.operands.push_back(stored == plan.stored.end() ? Layout{} : stored->second);
     }
-    return plan.stored.empty() ? std::vector<rules::Form>{} : std::vector{form};
+    std::vector<rules::Form> forms;
+    if (!plan.stored.empty()) forms.push_back(form);
+    for (const kernels::Contraction& roles : kernels::contractions_of(definition)) {
+        const std::optional<Layout> rows = planner::layout_of_rows(graph, node, roles);
+        if (!rows) continue;
+        rules::Form with_rows{.operands = std::vector<Layout>(node.operands.size()), .result = {}};
+        for (size_t i = 0; i < node.operands.size(); ++i)
+            if (node.operands[i] == lowering::value_of(node, roles.a.tensor)) with_rows.operands[i] = *rows;
+        if (std::ranges::find(forms, with_rows) == forms.end()) forms.push_back(std::move(with_rows));
+    }
+    return forms;
 }
 
 }  // namespace

@@ -178,4 +178,18 @@ void choose_stored_layout(const Graph& graph, const Node& node, const PlannerOpt
     }
 }
 
+std::optional<Layout> layout_of_rows(const Graph& graph, const Node& node,
+                                     const kernels::Contraction& roles) {
+    const int tensor = roles.a.tensor;
+    if (graph[lowering::value_of(node, tensor)].kind != ValueKind::kConstant) return std::nullopt;
+    const auto all = accesses(*node.definition(), tensor);
+    if (all.size() != 1) return std::nullopt;
+    std::vector<int> order, of_k;
+    for (int axis = 0; axis < static_cast<int>(all.front().size()); ++axis)
+        (uses(all.front()[static_cast<size_t>(axis)], roles.k.front()) ? of_k : order).push_back(axis);
+    if (of_k.size() != 1 || of_k.front() + 1 == static_cast<int>(all.front().size())) return std::nullopt;
+    order.push_back(of_k.front());
+    return Layout{.order = std::move(order), .lanes = {}};
+}
+
 }  // namespace tessera::planner

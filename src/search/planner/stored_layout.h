@@ -1,6 +1,9 @@
 #pragma once
 
+#include <optional>
+
 #include "ir/graph.h"
+#include "lowering/kernels/contraction.h"
 #include "lowering/plan/plan.h"
 #include "search/planner/default_planner.h"
 
@@ -12,5 +15,9 @@ namespace tessera::planner {
 /// alike. What a recurrence carries lies by groups of its lanes, and its constants with these innermost.
 void choose_stored_layout(const Graph& graph, const Node& node, const PlannerOptions& options,
                           plan::Plan& plan);
+
+/// How the constant that gives a product its rows may lie instead: each row's values of k side by side. Empty
+/// if they do in row-major order, or the factor is no constant.
+std::optional<Layout> layout_of_rows(const Graph& graph, const Node& node, const kernels::Contraction& roles);
 
 }  // namespace tessera::planner

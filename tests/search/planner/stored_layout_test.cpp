@@ -1,5 +1,8 @@
 #include "search/planner/stored_layout.h"
 
+#include <set>
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include "search/planner/usual_machine.h"
@@ -68,6 +71,27 @@ output z
     for (const Node& node : graph.blocks[0].nodes) choose_stored_layout(graph, node, options, plan);
     EXPECT_EQ(print(plan.stored.at("v")), "order [1, 0] lanes <1:16>");
     EXPECT_EQ(print(plan.stored.at("w")), "lanes <0:16>");
+}
+
+TEST(StoredLayout, OfRowsHasKInnermost) {
+    const Graph graph = parse_graph(R"(graph "convolution"
+input x: f32[8, 20]
+constant w: f32[6, 8, 3] from "w"
+value y: f32[6, 18]
+block main
+  node y(x, w) -> y
+    op convolution(m: 6, o: 18, c*: 8, k*: 3)
+    in X f32[c, o + k] of [8, 20]
+    in W f32[m, c, k]
+    out Y f32[m, o] = sum(W * X)
+output y
+)",
+                                    "convolution");
+    const Node& node = graph.blocks[0].nodes.front();
+    std::set<std::string> found;
+    for (const kernels::Contraction& roles : kernels::contractions_of(*node.definition()))
+        if (const auto layout = layout_of_rows(graph, node, roles)) found.insert(print(*layout));
+    EXPECT_EQ(found, (std::set<std::string>{"order [0, 2, 1]"}));
 }
 
 TEST(StoredLayout, OfARecurrenceIsByGroupsOfItsLanes) {
