@@ -249,25 +249,6 @@ TEST_F(ChipPlanVerb, PlansGraphs) {
                 HasSubstr("`--set`: is for graphs (.ir)"));
 }
 
-TEST_F(ChipPlanVerb, FusesOperatorsAndSaysWhatItGains) {
-    const Json apart = Json::parse(plan({"--json"}).output);
-    const ProcessResult result = plan({"--fuse", "--simulate", "--json"});
-    ASSERT_EQ(result.exit_code, 0) << result.errors;
-    const Json fused = Json::parse(result.output);
-    // Both residuals and the gate, in each of four layers.
-    EXPECT_EQ(fused["fusion"]["fused"].size(), 3);
-    EXPECT_EQ(fused["positions"].get<size_t>() + 12, apart["positions"].get<size_t>());
-    EXPECT_EQ(fused["fusion"]["unfused_total"], apart["total"]);
-    EXPECT_EQ(fused["hbm_bytes"], apart["hbm_bytes"]);
-    EXPECT_NEAR(fused["simulated"].get<double>(), fused["total"].get<double>(),
-                0.05 * fused["total"].get<double>());
-    for (const Json& each : fused["fusion"]["apart"]) EXPECT_FALSE(each["reason"].get<std::string>().empty());
-    EXPECT_THAT(
-        plan({"--fuse"}).output,
-        AllOf(HasSubstr("\nfused       3 operators, each in all copies of its block: "),
-              HasSubstr("\napart       selected and final_normed_apply: its result is read 2 times\n")));
-}
-
 TEST_F(ChipPlanVerb, ExplainsAnOperator) {
     const std::vector<std::string> arguments = {
         "explain", kTiny, "logits", "--chip", kSmall, "--batch", "4", "--sequence", "64", "--work", "100000"};

@@ -236,18 +236,14 @@ private:
     }
 
     ExprPtr in_reader(const ExprPtr& expr) const {
+        const ExprPtr made = producer_.monoid == Monoid::kNone ? producer_.body.front() : producer_.post;
         return with_reads(expr, [&](const Read& each) {
             // The value was rounded to F32 where it was stored.
-            if (each.tensor == operand_) return cast(ElementType::kF32, in_producer(made_value()));
+            if (each.tensor == operand_) return cast(ElementType::kF32, in_producer(made ? made : folded()));
             std::vector<ExprPtr> at;
             for (const ExprPtr& component : each.coordinates) at.push_back(in_reader(component));
             return read(of_reader_.at(each.tensor), std::move(at), each.declared_map);
         });
-    }
-
-    ExprPtr made_value() const {
-        if (producer_.monoid == Monoid::kNone) return producer_.body.front();
-        return producer_.post ? producer_.post : folded();
     }
 
     const Graph& graph_;
@@ -362,12 +358,10 @@ private:
 
     /// True if the coordinates are all iterators of the reader, each once.
     static bool is_element_by_element(const Definition& reader, const std::vector<ExprPtr>& at) {
-        std::set<int> iterators;
-        for (const ExprPtr& component : at) {
-            const auto* x = std::get_if<IteratorRef>(&component->node);
-            if (!x || !iterators.insert(x->index).second) return false;
-        }
-        return iterators.size() == reader.iterators.size();
+        std::set<int> found;
+        for (const ExprPtr& component : at)
+            if (const auto* x = std::get_if<IteratorRef>(&component->node)) found.insert(x->index);
+        return found.size() == at.size() && found.size() == reader.iterators.size();
     }
 
     void compose(Node& node, int operand, const Node& made) {
