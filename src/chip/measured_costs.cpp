@@ -13,6 +13,9 @@ namespace tessera::chip {
 namespace {
 
 constexpr double kMostInput = 1e15;
+constexpr const char* kColumns =
+    "expected cycles; operator with m, n, k, batch, results, iterations, operations, special; link with "
+    "bytes";
 
 std::vector<std::string_view> split(std::string_view text, char by) {
     std::vector<std::string_view> parts;
@@ -45,6 +48,8 @@ public:
         if (lines_.size() > kMostMeasurements)
             throw Error(where_, "",
                         fmt::format("has {} lines, expected at most {}", lines_.size(), kMostMeasurements));
+        if (lines_.front().empty())
+            throw Error(where_, "", "has an empty first line, expected names of columns", kColumns);
         read_columns();
         for (line_ = 2; line_ <= lines_.size(); ++line_)
             if (!lines_[line_ - 1].empty()) read_line();
@@ -64,9 +69,7 @@ private:
             const std::string_view column = columns_[c];
             if (column != "operator" && column != "link" && column != "bytes" && column != "cycles" &&
                 !is_input(column))
-                refuse(shown(column), "is no column of measurements",
-                       "expected cycles; operator with m, n, k, batch, results, iterations, operations, "
-                       "special; link with bytes");
+                refuse(shown(column), "is no column of measurements", kColumns);
             if (std::find(columns_.begin(), columns_.begin() + static_cast<std::ptrdiff_t>(c), column) !=
                 columns_.begin() + static_cast<std::ptrdiff_t>(c))
                 refuse(column, "is there twice");

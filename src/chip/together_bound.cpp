@@ -23,7 +23,9 @@
 // out among the preloads that may run beside it. It is solved roughly by the primal-dual hybrid gradient
 // method (Chambolle and Pock, 2011), with step sizes for each row and column (Pock and Chambolle, 2011). Any
 // weights of preloads, with the largest of executes that they leave, are feasible, so every iterate gives a
-// bound.
+// bound. A simplex finds the optimum: HiGHS in 0.08 and 0.04 CPU seconds for two problems of 19,358 and
+// 10,692 pairs, with bounds that are 0.07 and 0.14 % larger. But Debian 12 has no HiGHS, and nothing else
+// here needs a linear program.
 
 #include "chip/together_bound.h"
 

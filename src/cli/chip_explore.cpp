@@ -101,7 +101,7 @@ int run_chip_explore(const ChipExploreArguments& arguments) {
         if (space.plots.empty())
             throw Error(arguments.space, "plots", "is missing, so there is nothing to draw",
                         "add a table [[plots]], or leave out --plots", ErrorKind::kUsage);
-        std::filesystem::create_directories(arguments.plots);
+        create_folders(arguments.plots);
         // Columns that do not exist show before the hours of planning.
         for (const partition::PlotSpec& plot : space.plots)
             (void)partition::charts_of(plot, space.header(), arguments.space);

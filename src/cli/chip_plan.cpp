@@ -80,6 +80,16 @@ ChipWorkload workload_for(const ChipPlanArguments& arguments, Objective objectiv
     return workload;
 }
 
+/// The total that the design gives operators apart; 0 if it finds no schedule.
+double unfused_total(ChipPlanArguments arguments, Objective objective, size_t steps, chip::Design design,
+                     Progress& progress, const std::function<bool()>& must_stop) {
+    arguments.workload.fuses = false;
+    const ChipWorkload workload = workload_for(arguments, objective, steps, progress);
+    const chip::PlanResult searched =
+        search_chip_workload(workload, arguments.workload, design == chip::Design::kSearch, must_stop);
+    return planned(workload, steps, design, searched, must_stop).total;
+}
+
 /// The steps packet by packet.
 chip::Simulation simulated(const ChipWorkload& workload, const chip::Schedule& schedule, Progress& progress) {
     progress.rename(fmt::format("simulating {} executes", workload.tables.problem.size()));
@@ -123,11 +133,17 @@ int run_chip_plan(const ChipPlanArguments& arguments, std::FILE* terminal) {
                   .bound = searched.bound,
                   .ideal = chip::ideal_total(problem),
                   .compared = {},
+                  .fusion = nullptr,
+                  .unfused_total = 0,
                   .simulated = std::nullopt,
                   .measured = {}};
     if (!plan.chosen.schedule)
         throw Error(arguments.workload.model, arguments.design, "finds no valid schedule on this chip",
                     "take another design: `search` always finds one");
+    if (arguments.workload.fuses) {
+        plan.fusion = &workload.fusion;
+        plan.unfused_total = unfused_total(arguments, objective, steps, design, *progress, must_stop);
+    }
     if (arguments.compares)
         for (const chip::Design each : chip::kDesigns)
             plan.compared.push_back(planned(workload, steps, each, searched, must_stop));

@@ -157,6 +157,32 @@ nlohmann::ordered_json spans_json(const std::vector<chip::Span>& preloads,
     return {{"preloads", list(preloads)}, {"executes", list(executes)}};
 }
 
+nlohmann::ordered_json fusion_json(const ChipPlan& plan) {
+    nlohmann::ordered_json fused = nlohmann::ordered_json::array(), apart = fused;
+    for (const auto& [producer, reader] : plan.fusion->fused)
+        fused.push_back({{"producer", valid_utf8(producer)}, {"reader", valid_utf8(reader)}});
+    for (const rules::KeptApart& each : plan.fusion->apart)
+        apart.push_back({{"producer", valid_utf8(each.producer)},
+                         {"reader", valid_utf8(each.reader)},
+                         {"reason", each.reason}});
+    return {{"fused", std::move(fused)}, {"apart", std::move(apart)}, {"unfused_total", plan.unfused_total}};
+}
+
+void print_fusion(const ChipPlan& plan) {
+    if (!plan.fusion) return;
+    const std::string gain =
+        plan.unfused_total > 0 ? fmt::format("{:.0f} cycles without it, {:+.2f} % by it", plan.unfused_total,
+                                             100 * (plan.chosen.total / plan.unfused_total - 1))
+                               : "no schedule without it";
+    fmt::print("fused       {} operators, each in all copies of its block: {}\n", plan.fusion->fused.size(),
+               gain);
+    for (const auto& [producer, reader] : plan.fusion->fused)
+        fmt::print("            {} in {}\n", printable(producer), printable(reader));
+    for (const rules::KeptApart& each : plan.fusion->apart)
+        fmt::print("apart       {} and {}: {}\n", printable(each.producer), printable(each.reader),
+                   each.reason);
+}
+
 void print_simulated(const ChipPlan& plan, const chip::Timeline& timeline) {
     if (plan.simulated) {
         const auto more = [](double simulated, double planned) { return 100 * (simulated / planned - 1); };
@@ -225,6 +251,7 @@ nlohmann::ordered_json chip_plan_json(const ChipPlan& plan) {
         json["simulated"] = plan.simulated->executes.back().end;
         json["simulated_spans"] = spans_json(plan.simulated->preloads, plan.simulated->executes);
     }
+    if (plan.fusion) json["fusion"] = fusion_json(plan);
     if (!plan.measured.empty()) json["accuracy"] = accuracy_json(plan.measured);
     const chip::SearchSpace space = chip::search_space(problem);
     json["space"] = {{"C", space.fitting_heavy},
@@ -272,6 +299,7 @@ void print_chip_plan(const ChipPlan& plan) {
                space.fitting, space.operators);
     print_objective(plan);
     print_simulated(plan, timeline);
+    print_fusion(plan);
     print_designs(problem, plan.compared);
     print_operators(plan, timeline);
 }

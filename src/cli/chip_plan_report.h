@@ -10,6 +10,7 @@
 #include "chip/partition/cost_accuracy.h"
 #include "chip/simulation.h"
 #include "cli/chip_designs.h"
+#include "search/rules/compose_maps.h"
 
 namespace tessera::cli {
 
@@ -32,6 +33,8 @@ struct ChipPlan {
     double bound = 0;
     double ideal = 0;
     std::vector<PlannedDesign> compared;
+    const rules::FusedMaps* fusion = nullptr;      ///< of the operators, if they were fused
+    double unfused_total = 0;                      ///< by the same design, of the operators apart
     std::optional<chip::Simulation> simulated;     ///< the plan packet by packet: spans
     std::vector<partition::MeasuredRow> measured;  ///< operators alone, if that was asked for
 };

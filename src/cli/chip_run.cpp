@@ -35,6 +35,7 @@ struct ChipRunArguments {
     std::vector<std::string> symbols;
     std::string program, out;
     std::string architecture;
+    bool fuses = false;
     bool as_json = false;
 };
 
@@ -91,6 +92,7 @@ int run_graph(const ChipRunArguments& arguments) {
                               .out = arguments.out,
                               .work = arguments.work,
                               .seed = arguments.seed,
+                              .fuses = arguments.fuses,
                               .as_json = arguments.as_json});
 }
 
@@ -99,6 +101,7 @@ int run_checkpoint(const ChipRunArguments& arguments) {
     if (!arguments.symbols.empty()) refuse_flag("--set", kForGraphs);
     if (!arguments.program.empty()) refuse_flag("--program", kForGraphs);
     if (!arguments.out.empty()) refuse_flag("--out", kForGraphs);
+    if (arguments.fuses) refuse_flag("--fuse", kForGraphs);
     if (arguments.prompt.empty()) refuse_flag("--prompt", "is required for a checkpoint");
     const int64_t most_tokens = arguments.tokens.value_or(kMostTokensByDefault);
     const chip::ChipDescription chip = chip::read_chip_description(arguments.chip);
@@ -170,6 +173,7 @@ Job declare_chip_run(CLI::App& app, const Environment&) {
         ->check(count_or_zero())
         ->type_name("N");
     add_named_numbers(app, "--set", arguments->symbols, "the value of a symbol of a graph");
+    app.add_flag("--fuse", arguments->fuses, "of a graph: fuses its operators, as `chip plan` does");
     app.add_option("--program", arguments->program,
                    "executes this device program of a graph, which may be edited, and plans none")
         ->check(not_empty())

@@ -12,6 +12,8 @@
 #include "chip/read_chip_toml.h"
 #include "cli/named_values.h"
 #include "ir/graph.h"
+#include "ir/ops/decompose.h"
+#include "search/rules/compose_maps.h"
 #include "support/atomic_file.h"
 #include "support/error.h"
 #include "support/mapped_file.h"
@@ -63,10 +65,12 @@ int run_graph_on_chip(const GraphRun& run) {
     verify(graph, run.graph);
     const GraphCall call =
         partition::drawn_call(graph, named_numbers("--set", run.symbols), run.seed, run.graph);
-    const partition::PlannedStep step = step_of(run, graph, call, chip);
+    const Graph apart = ops::decompose(graph);
+    const partition::PlannedStep step =
+        step_of(run, run.fuses ? rules::with_fused_maps(apart).graph : apart, call, chip);
     const partition::ExecutedStep executed = partition::execute_step(step, chip, call);
     const std::vector<partition::Distance> distances =
-        partition::distances_of(step.graph, executed.executed.result, interpret_graph(step.graph, call));
+        partition::distances_of(step.graph, executed.executed.result, interpret_graph(apart, call));
     const std::vector<int64_t>& peaks = executed.executed.sram_peak;
     const int64_t sram_peak = *std::max_element(peaks.begin(), peaks.end());
     if (!run.out.empty()) write_file(run.out, partition::step_program_json(step, chip.chip));

@@ -15,6 +15,7 @@ struct GraphRun {
     std::string out;      ///< where it is written; empty: nowhere
     int64_t work = 0;
     uint64_t seed = 0;
+    bool fuses = false;
     bool as_json = false;
 };
 

@@ -51,27 +51,28 @@ void refuse_others(const ChipWorkloadArguments& arguments) {
 }
 
 /// ONNX with all extents known.
-partition::Workload onnx_workload(const ChipWorkloadArguments& arguments) {
+partition::Workload onnx_workload(const ChipWorkloadArguments& arguments, const partition::GraphPass& pass) {
     import::onnx::ImportOptions options;
     for (const auto& [name, value] : named_numbers("--dim", arguments.dims))
         options.dims[name] = {value, value};
     const import::onnx::ImportedModel model = import::onnx::import_supported_onnx(arguments.model, options);
     verify(model.graph, arguments.model);
-    return partition::graph_workload(model.graph, {}, arguments.model);
+    return partition::graph_workload(model.graph, {}, arguments.model, {}, pass);
 }
 
-partition::Workload workload_of(const ChipWorkloadArguments& arguments) {
+partition::Workload workload_of(const ChipWorkloadArguments& arguments, const partition::GraphPass& pass) {
     refuse_others(arguments);
-    if (arguments.model.ends_with(".onnx")) return onnx_workload(arguments);
+    if (arguments.model.ends_with(".onnx")) return onnx_workload(arguments, pass);
     if (arguments.model.ends_with(".ir")) {
         const Graph graph = parse_graph(MappedFile::open(arguments.model).text(), arguments.model);
         verify(graph, arguments.model);
-        return partition::graph_workload(graph, named_numbers("--set", arguments.symbols), arguments.model);
+        return partition::graph_workload(graph, named_numbers("--set", arguments.symbols), arguments.model,
+                                         {}, pass);
     }
     partition::StepShape shape{.sequence = arguments.sequence};
     shape.batch = arguments.batch.value_or(shape.batch);
     if (arguments.phase) shape.phase = stated_phase(*arguments.phase);
-    return partition::model_workload(arguments.model, shape);
+    return partition::model_workload(arguments.model, shape, pass);
 }
 
 }  // namespace
@@ -98,6 +99,9 @@ void add_chip_workload(CLI::App& app, ChipWorkloadArguments& arguments) {
         ->type_name("N");
     add_named_numbers(app, "--set", arguments.symbols, "the value of a symbol of a graph");
     add_named_numbers(app, "--dim", arguments.dims, "the value of a symbolic extent of an ONNX model");
+    app.add_flag(
+        "--fuse", arguments.fuses,
+        "element by element operators become a part of the only one that they read, or that reads them");
     app.add_option("--work", arguments.work, "executes that the search runs, at most")
         ->check(count_or_zero())
         ->type_name("N");
@@ -106,9 +110,16 @@ void add_chip_workload(CLI::App& app, ChipWorkloadArguments& arguments) {
 
 ChipWorkload read_chip_workload(const ChipWorkloadArguments& arguments, Progress& progress,
                                 partition::RowChoice choice) {
-    ChipWorkload result{.chip = chip::read_chip_description(arguments.chip),
-                        .workload = workload_of(arguments),
-                        .tables = {}};
+    ChipWorkload result{
+        .chip = chip::read_chip_description(arguments.chip), .workload = {}, .tables = {}, .fusion = {}};
+    partition::GraphPass fuse;
+    if (arguments.fuses)
+        fuse = [&](const Graph& graph) {
+            result.fusion = rules::with_fused_maps(graph);
+            verify(result.fusion.graph, arguments.model);
+            return result.fusion.graph;
+        };
+    result.workload = workload_of(arguments, fuse);
     for (const std::string& remark : result.workload.remarks)
         fmt::print(stderr, "{}: {}\n", arguments.model, remark);
     result.tables =

@@ -9,6 +9,7 @@
 #include "chip/partition/chip_tables.h"
 #include "chip/plan_schedule.h"
 #include "chip/read_chip_toml.h"
+#include "search/rules/compose_maps.h"
 #include "support/progress.h"
 
 namespace CLI {
@@ -25,7 +26,8 @@ struct ChipWorkloadArguments {
     std::optional<std::string> phase;
     std::vector<std::string> symbols;  ///< of a graph
     std::vector<std::string> dims;     ///< of an ONNX model
-    int64_t work = 80'000'000;         ///< some five seconds on a core of 2020
+    bool fuses = false;
+    int64_t work = 80'000'000;  ///< some five seconds on a core of 2020
     uint64_t seed = 0;
 };
 
@@ -35,6 +37,7 @@ struct ChipWorkload {
     chip::ChipDescription chip;
     partition::Workload workload;
     partition::ChipTables tables;
+    rules::FusedMaps fusion;  ///< where operators are fused: what became one, and what stays apart
 };
 
 /// Reads both, and makes the tables. Remarks go to stderr.

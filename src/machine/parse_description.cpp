@@ -19,10 +19,11 @@ Level read_level(TomlFields& fields, const Clock& clock) {
     if (fields.has("capacity_bytes")) level.capacity_bytes = fields.integer("capacity_bytes", 1, kMaxBytes);
     if (fields.has("reserved_bytes")) {
         level.reserved_bytes = fields.integer("reserved_bytes", 0, kMaxBytes);
-        if (level.reserved_bytes >= level.capacity_bytes.value_or(1))
+        if (!level.capacity_bytes) fields.refuse("reserved_bytes", "is given without `capacity_bytes`");
+        if (level.reserved_bytes >= *level.capacity_bytes)
             fields.refuse("reserved_bytes",
                           fmt::format("is {}, expected less than the {} bytes of `capacity_bytes`",
-                                      level.reserved_bytes, level.capacity_bytes.value_or(0)));
+                                      level.reserved_bytes, *level.capacity_bytes));
     }
     level.bytes = read_rate(fields, "bytes", clock);
     level.latency_seconds = fields.positive("latency_seconds");

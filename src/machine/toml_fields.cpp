@@ -32,7 +32,9 @@ std::string type_name(const toml::node& node) {
 TomlFields::TomlFields(const toml::table& table, std::string file) : table_(table), file_(std::move(file)) {}
 
 std::string TomlFields::line(const toml::node& node) const {
-    return fmt::format("{}:{}", file_, node.source().begin.line);
+    // A value that was set by an exploration stands in no line.
+    const auto at = node.source().begin.line;
+    return at == 0 ? file_ : fmt::format("{}:{}", file_, at);
 }
 
 void TomlFields::refuse(std::string_view key, const std::string& problem, const std::string& advice) const {

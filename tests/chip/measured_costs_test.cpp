@@ -35,7 +35,7 @@ TEST(MeasuredCosts, WrongTablesAreRefused) {
         const char* message;
     };
     const Wrong wrong[] = {
-        {"", "t.csv:1: is no column of measurements"},
+        {"", "t.csv: has an empty first line, expected names of columns"},
         {"operator,m,time\n", "t.csv:1: `time`: is no column of measurements"},
         {"operator,volume,cycles\n", "t.csv:1: `volume`: is no column"},
         {"operator,m,m,cycles\n", "t.csv:1: `m`: is there twice"},

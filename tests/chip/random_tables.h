@@ -71,16 +71,17 @@ private:
     std::mt19937 random_;
 };
 
-/// The least total of all programs, by trying every one of them.
+/// The least total of all programs, by trying every one of them, or of those with this order of preloads.
 class EveryProgram {
 public:
-    explicit EveryProgram(const ScheduleProblem& problem, bool is_in_order = false)
-        : problem_(problem), is_in_order_(is_in_order), is_issued_(problem.size(), false) {
+    explicit EveryProgram(const ScheduleProblem& problem, std::vector<size_t> order = {})
+        : problem_(problem), order_(std::move(order)), is_issued_(problem.size(), false) {
         schedule_.rows.assign(problem.size(), 0);
         schedule_.slots.assign(problem.size(), 0);
         choose_row(0);
     }
 
+    /// Infinite if none is valid.
     double least() const { return least_; }
 
 private:
@@ -104,7 +105,7 @@ private:
             return;
         }
         for (size_t j = 0; j < n; ++j) {
-            if (is_issued_[j] || (is_in_order_ && j != schedule_.order.size())) continue;
+            if (is_issued_[j] || (!order_.empty() && j != order_[schedule_.order.size()])) continue;
             is_issued_[j] = true;
             schedule_.order.push_back(j);
             schedule_.slots[j] = executed;
@@ -116,7 +117,7 @@ private:
     }
 
     const ScheduleProblem& problem_;
-    bool is_in_order_;
+    std::vector<size_t> order_;
     std::vector<bool> is_issued_;
     Schedule schedule_;
     double least_ = std::numeric_limits<double>::infinity();

@@ -95,6 +95,61 @@ TEST(ChipRun, ExecutesAGraphAndItsEditedProgram) {
                 HasSubstr("operators[0].plan`: cuts y into 48 tiles, and the chip has 16 cores"));
 }
 
+// Every map becomes a part of the product before it; the numbers are those of operators apart.
+TEST(ChipRun, ExecutesFusedOperators) {
+    const TemporaryFolder folder;
+    const std::string graph = folder.path() / "fused.ir";
+    write_file(graph, R"(graph "g"
+symbol T in 1..64
+input x: f32[T, 24]
+input g: f32[T, 40]
+constant w: f32[40, 24] from "w"
+constant b: f32[40] from "b"
+value y: f32[T, 40]
+value z: f32[T, 40]
+value u: f32[40, T]
+
+block all
+  node y(x, w) -> y
+    op product(t: T, n: 40, k*: 24)
+    dim T in 1..64
+    in X f32[t, k]
+    in W f32[n, k]
+    out Y f32[t, n] = sum(X * W)
+  node z(y, g, b) -> z
+    op gated(t: T, n: 40)
+    dim T in 1..64
+    in X f32[t, n]
+    in G f32[t, n]
+    in B f32[n]
+    out Y f32[t, n] = (X + B) * (G * sigmoid(G))
+  node u(z) -> u
+    op turned(n: 40, t: T)
+    dim T in 1..64
+    in X f32[t, n]
+    out Y f32[n, t] = max(X, 0) + 0.5
+
+output u
+)");
+    for (const char* set : {"T=1", "T=7", "T=48"}) {
+        for (const char* seed : {"1", "2"}) {
+            const auto run = [&](std::vector<std::string> more) {
+                more.insert(more.begin(), {"chip", "run", graph, "--chip",
+                                           std::string(TESSERA_SOURCE_DIR) + "/machines/chips/small-16.toml",
+                                           "--set", set, "--seed", seed, "--json"});
+                return run_process({.program = TESSERA_PROGRAM, .arguments = std::move(more)});
+            };
+            const ProcessResult apart = run({}), fused = run({"--fuse"});
+            ASSERT_EQ(fused.exit_code, 0) << fused.errors;
+            const Json one = Json::parse(fused.output), three = Json::parse(apart.output);
+            EXPECT_EQ(one["operators"], 1);
+            EXPECT_EQ(three["operators"], 3);
+            EXPECT_LE(one["distances"]["u"].get<double>(), 1e-6);
+            EXPECT_LT(one["simulated"], three["simulated"]) << set;
+        }
+    }
+}
+
 TEST(ChipRun, RefusesWhatItCannotExecute) {
     const ProcessResult pod = chip_run("models/tessera-tiny", "ipu-pod4-hbm.toml", {"-p", "1 + 1 ="});
     EXPECT_EQ(pod.exit_code, 1);
@@ -106,6 +161,8 @@ TEST(ChipRun, RefusesWhatItCannotExecute) {
         chip_run("models/tessera-tiny", "small-16.toml", {"-p", "1", "--out", "p.json"});
     EXPECT_EQ(out.exit_code, 2);
     EXPECT_THAT(out.errors, HasSubstr("`--out`: is for graphs (.ir)"));
+    EXPECT_THAT(chip_run("models/tessera-tiny", "small-16.toml", {"-p", "1", "--fuse"}).errors,
+                HasSubstr("`--fuse`: is for graphs (.ir)"));
     EXPECT_EQ(chip_run("models/tessera-tiny", "small-16.toml", {}).exit_code, 2);
     EXPECT_EQ(chip_run("models/tessera-tiny", "small-16.toml", {"-p", "1", "--tokens", "0"}).exit_code, 2);
 }

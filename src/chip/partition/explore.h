@@ -56,6 +56,7 @@ struct ExploreSpace {
 /// @throws Error naming a field that is missing, unknown or out of its range, or one of `sweep` that a chip
 /// does not have.
 ExploreSpace parse_explore_space(std::string_view toml, const std::string& where);
+/// @throws Error besides naming a model that does not exist
 ExploreSpace read_explore_space(const std::filesystem::path& path);
 
 /// Sets a field of a chip: in all tables of an array, unless a name in the path picks one. The path may be

@@ -79,6 +79,8 @@ public:
         check_columns();
         for (size_t row = 0; row < table_.size(); ++row)
             if (is_wanted(row)) add(row);
+        if (charts_.empty() && table_.size() > 0)
+            throw Error(where_, "plots." + spec_.name + ".only", "keeps no row of the table");
         return std::move(charts_);
     }
 
@@ -204,6 +206,9 @@ std::vector<PlotSpec> read_plots(TomlFields& file, const std::vector<std::string
             std::string::npos)
             fields.refuse(
                 "name", fmt::format("is {}, expected letters, digits, - and _: it names a file", spec.name));
+        if (std::any_of(plots.begin(), plots.end(),
+                        [&](const PlotSpec& each) { return each.name == spec.name; }))
+            fields.refuse("name", fmt::format("is {} a second time", spec.name));
         spec.x = fields.texts("x");
         spec.x_label = optional_text(fields, "x_label");
         if (fields.has("x_factor")) spec.x_factor = fields.real("x_factor", -kMostFactor, kMostFactor);

@@ -6,6 +6,7 @@
 
 #include "chip/partition/explore.h"
 #include "chip/read_chip_toml.h"
+#include "ir/ops/cache_update.h"
 #include "machine/older_formats.h"
 #include "support/error.h"
 
@@ -92,6 +93,9 @@ std::vector<ChipVariant> variants_of(const toml::table& document, TomlFields& fi
     const toml::array& all = *document.get_as<toml::array>("variants");
     for (size_t i = 0; i < tables.size(); ++i) {
         ChipVariant variant{.name = tables[i].text("name"), .fields = {}};
+        if (std::any_of(variants.begin(), variants.end(),
+                        [&](const ChipVariant& each) { return each.name == variant.name; }))
+            tables[i].refuse("name", fmt::format("is {} a second time", variant.name));
         add_fields(*all[i].as_table(), {}, variant.fields);
         variants.push_back(std::move(variant));
     }
@@ -144,7 +148,11 @@ void read_shapes(TomlFields& file, ExploreSpace& space) {
     if (space.batches.empty()) file.refuse("batch", "is empty, expected numbers");
     space.sequences = {std::nullopt};
     if (file.has("sequence")) {
-        const std::vector<int64_t> lengths = file.integers("sequence", 16, 1 << 20);
+        const std::vector<int64_t> lengths = file.integers("sequence", ops::kPageSlots, 1 << 20);
+        for (const int64_t length : lengths)
+            if (length % ops::kPageSlots != 0)
+                file.refuse("sequence",
+                            fmt::format("holds {}, expected multiples of {}", length, ops::kPageSlots));
         space.sequences.assign(lengths.begin(), lengths.end());
         if (space.sequences.empty()) file.refuse("sequence", "is empty, expected numbers");
     }
@@ -156,6 +164,38 @@ std::vector<std::string> key_columns(const ExploreSpace& space) {
     for (const SweptField& field : space.swept)
         columns.push_back(fmt::format("{}", fmt::join(field.path, ".")));
     return columns;
+}
+
+/// True if both fields set the same one of a chip, so that the chip depends on which is set last.
+bool are_same_field(const toml::table& chip, SweptField a, SweptField b) {
+    a.values = toml::array{"the one"};
+    b.values = toml::array{"the other"};
+    toml::table one = chip, other = chip;
+    set_chip_field(one, a, 0);
+    set_chip_field(one, b, 0);
+    set_chip_field(other, b, 0);
+    set_chip_field(other, a, 0);
+    return one != other;
+}
+
+/// No field of a point is set twice. @pre check_fields
+void check_overlaps(const ExploreSpace& space, const std::string& where) {
+    for (const ExploredChip& chip : space.chips) {
+        const auto check = [&](const char* table, const SweptField& field, const SweptField& before) {
+            if (are_same_field(chip.description, before, field))
+                refuse_field(where, table, field,
+                             fmt::format("is the field `{}` of line {} again", fmt::join(before.path, "."),
+                                         before.line));
+        };
+        for (size_t k = 0; k < space.swept.size(); ++k)
+            for (size_t before = 0; before < k; ++before) check("sweep", space.swept[k], space.swept[before]);
+        for (const ChipVariant& variant : space.variants)
+            for (size_t k = 0; k < variant.fields.size(); ++k) {
+                for (const SweptField& swept : space.swept) check("variants", variant.fields[k], swept);
+                for (size_t before = 0; before < k; ++before)
+                    check("variants", variant.fields[k], variant.fields[before]);
+            }
+    }
 }
 
 /// Every field that the space changes is one of every chip.
@@ -209,11 +249,17 @@ ExploreSpace parse_explore_space(std::string_view toml, const std::string& where
     if (space.points() > kMostPoints)
         file.refuse("models", fmt::format("and the lists make more than {} points", kMostPoints));
     check_fields(space, where);
+    check_overlaps(space, where);
     return space;
 }
 
 ExploreSpace read_explore_space(const std::filesystem::path& path) {
-    return parse_explore_space(machine::read_toml_text(path, "space"), path.string());
+    ExploreSpace space = parse_explore_space(machine::read_toml_text(path, "space"), path.string());
+    for (const std::string& model : space.models)
+        if (!std::filesystem::exists(space.folder / model))
+            throw Error(path.string(), "models", fmt::format("holds {}, which does not exist", model),
+                        "paths are relative to this file");
+    return space;
 }
 
 }  // namespace tessera::partition

@@ -69,7 +69,8 @@ DecoderShape decoder_shape(const StepShape& wanted) {
     return shape;
 }
 
-Workload decoder_workload(const std::filesystem::path& config, const DecoderShape& shape) {
+Workload decoder_workload(const std::filesystem::path& config, const DecoderShape& shape,
+                          const GraphPass& pass) {
     const import::ImportedShapes shapes = import::import_shapes(
         config, {.context = shape.sequence, .max_tokens = shape.tokens(), .max_sequences = shape.batch});
     Workload workload = graph_workload(shapes.graph,
@@ -82,7 +83,8 @@ Workload decoder_workload(const std::filesystem::path& config, const DecoderShap
                                        config.string(),
                                        {.contents = contents_of(shape),
                                         .makes_states = !shape.is_decode(),
-                                        .stores_states = shape.phase != Phase::kTraining});
+                                        .stores_states = shape.phase != Phase::kTraining},
+                                       pass);
     workload.remarks = shapes.warnings;
     if (shape.sequence > shapes.max_positions)
         workload.remarks.push_back(
@@ -91,7 +93,8 @@ Workload decoder_workload(const std::filesystem::path& config, const DecoderShap
     return workload;
 }
 
-Workload diffusion_workload(const std::filesystem::path& config, const StepShape& shape) {
+Workload diffusion_workload(const std::filesystem::path& config, const StepShape& shape,
+                            const GraphPass& pass) {
     const import::ImportedShapes shapes = import::import_diffusion_shapes(config, shape.batch);
     if (shape.sequence)
         refuse("--sequence", *shape.sequence,
@@ -104,7 +107,7 @@ Workload diffusion_workload(const std::filesystem::path& config, const StepShape
                     {}, ErrorKind::kUsage);
     // Classes differ, so that each reads a row of its own.
     Workload workload =
-        graph_workload(shapes.graph, {}, config.string(), {.contents = {{"label", iterator_ref(0)}}});
+        graph_workload(shapes.graph, {}, config.string(), {.contents = {{"label", iterator_ref(0)}}}, pass);
     workload.remarks = shapes.warnings;
     return workload;
 }
@@ -129,11 +132,11 @@ std::optional<Phase> phase_of(std::string_view text) {
     return std::nullopt;
 }
 
-Workload model_workload(const std::filesystem::path& config, const StepShape& shape) {
+Workload model_workload(const std::filesystem::path& config, const StepShape& shape, const GraphPass& pass) {
     if (shape.batch < 1 || shape.batch > kMostBatch)
         refuse("--batch", shape.batch, fmt::format("1 to {}", kMostBatch));
-    if (import::is_diffusion_model(config)) return diffusion_workload(config, shape);
-    return decoder_workload(config, decoder_shape(shape));
+    if (import::is_diffusion_model(config)) return diffusion_workload(config, shape, pass);
+    return decoder_workload(config, decoder_shape(shape), pass);
 }
 
 }  // namespace tessera::partition

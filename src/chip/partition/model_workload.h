@@ -32,6 +32,7 @@ inline constexpr int64_t kUsualSequence = 2048;
 /// The contents of the index inputs are known: every sequence has its own pages, one behind the other, and
 /// all its positions count.
 /// @throws Error naming what the importer does not support, or a shape that the model does not have.
-Workload model_workload(const std::filesystem::path& config, const StepShape& shape);
+Workload model_workload(const std::filesystem::path& config, const StepShape& shape,
+                        const GraphPass& pass = {});
 
 }  // namespace tessera::partition

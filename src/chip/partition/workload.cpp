@@ -168,9 +168,10 @@ void expect_no_recurrences(const Graph& graph, const std::string& where) {
 }
 
 Workload graph_workload(const Graph& graph, std::map<std::string, int64_t> symbols, const std::string& where,
-                        const StepFacts& facts) {
+                        const StepFacts& facts, const GraphPass& pass) {
     expect_no_recurrences(graph, where);
-    const Graph structured = ops::decompose(graph);
+    Graph structured = ops::decompose(graph);
+    if (pass) structured = pass(structured);
     symbols = complete_symbols(structured, std::move(symbols), where);
     return WorkloadMaker(structured, symbols, where, facts).make();
 }

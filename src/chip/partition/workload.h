@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -51,6 +52,9 @@ struct StepFacts {
     bool stores_states = true;
 };
 
+/// Changes the graph of a step, which has no composites, before it becomes a workload.
+using GraphPass = std::function<Graph(const Graph&)>;
+
 /// Values of all symbols; those with one possible value may be left out. @throws Error of kind kUsage naming
 /// a symbol without a value, one with a value outside its bounds, and a value for an unknown symbol
 std::map<std::string, int64_t> complete_symbols(const Graph& graph, std::map<std::string, int64_t> symbols,
@@ -63,6 +67,6 @@ void expect_no_recurrences(const Graph& graph, const std::string& where);
 /// The step of a graph at these values of its symbols (those with one possible value may be left out).
 /// @throws Error naming a symbol without a value, or with one outside its bounds.
 Workload graph_workload(const Graph& graph, std::map<std::string, int64_t> symbols, const std::string& where,
-                        const StepFacts& facts = {});
+                        const StepFacts& facts = {}, const GraphPass& pass = {});
 
 }  // namespace tessera::partition

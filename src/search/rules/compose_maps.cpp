@@ -24,11 +24,22 @@ namespace {
 /// registers for what it reads.
 constexpr size_t kMostTensors = 11, kMostExpressions = 64;
 
+/// True if it makes one new tensor, in F32 and without a predicate.
+bool is_simple(const Node& node) {
+    const Definition* d = node.definition();
+    return d && !node.previous && node.results.size() == 1 && !d->where &&
+           d->accumulator == ElementType::kF32 &&
+           d->tensors[static_cast<size_t>(d->results().front())].role == Role::kOut;
+}
+
 bool is_map(const Node& node) {
     const Definition* d = node.definition();
-    return d && !node.previous && node.results.size() == 1 && d->monoid == Monoid::kNone && !d->where &&
-           !d->post && d->accumulator == ElementType::kF32 && d->body.size() == 1 &&
-           d->tensors[static_cast<size_t>(d->results().front())].role == Role::kOut;
+    return is_simple(node) && d->monoid == Monoid::kNone && !d->post && d->body.size() == 1;
+}
+
+bool is_fold(const Node& node) {
+    const Definition* d = node.definition();
+    return is_simple(node) && d->monoid != Monoid::kNone && !d->is_recurrence();
 }
 
 /// True if the body only moves elements: such an operator may be a view.
@@ -50,9 +61,12 @@ size_t expressions(const ExprPtr& body) {
     return count;
 }
 
-/// Where an extent is 0, as many as with 1. Empty where there are more than a number holds.
-std::optional<int64_t> iterations(const BoundExtents& extents) {
-    std::vector<int64_t> all = extents.iterators;
+/// Elements of the result, one for each value of the iterators that no sum runs over. Where an extent is 0,
+/// as many as with 1. Empty where there are more than a number holds.
+std::optional<int64_t> elements_made(const Definition& definition, const BoundExtents& extents) {
+    std::vector<int64_t> all;
+    for (size_t x = 0; x < extents.iterators.size(); ++x)
+        if (!definition.iterators[x].is_reduction) all.push_back(extents.iterators[x]);
     for (int64_t& extent : all) extent = std::max<int64_t>(extent, 1);
     return checked_product(std::span<const int64_t>(all));
 }
@@ -68,11 +82,13 @@ std::optional<std::vector<int>> iterators_of_result(const Definition& producer, 
             return std::nullopt;
         iterators.push_back(x->index);
     }
-    if (iterators.size() != producer.iterators.size()) return std::nullopt;
+    if (static_cast<ptrdiff_t>(iterators.size()) !=
+        std::ranges::count(producer.iterators, false, &Iterator::is_reduction))
+        return std::nullopt;
     return iterators;
 }
 
-/// Puts the body of a producer into its reader.
+/// Puts the body of a producer into its reader, or the reader's around the fold of the producer.
 class Composition {
 public:
     /// @param iterators of the axes of the producer's result. @param operand tensor of the reader
@@ -98,13 +114,23 @@ public:
     /// The reader with what it has read as its operands.
     Node run() {
         add_dims();
+        add_reductions();
         add_tensors();
         for (TensorDecl& tensor : tensors_)
             for (ExprPtr& component : tensor.map)
                 if (tensor.is_result()) component = in_reader(component);
-        Definition composed = reader_;
+        const ExprPtr own = in_reader(reader_.body.front());
+        Definition composed = producer_.monoid == Monoid::kNone ? reader_ : producer_;
+        composed.name = reader_.name;
+        composed.iterators = reader_.iterators;
+        composed.dims = reader_.dims;
         composed.tensors = tensors_;
-        composed.body = {in_reader(reader_.body.front())};
+        if (producer_.monoid == Monoid::kNone) {
+            composed.body = {own};
+        } else {
+            for (ExprPtr& each : composed.body) each = in_producer(each);
+            composed.post = own;
+        }
         return {.name = {},
                 .op = std::make_shared<const Definition>(std::move(composed)),
                 .operands = operands_,
@@ -122,6 +148,23 @@ private:
             }
             dims_.push_back(at);
         }
+    }
+
+    void add_reductions() {
+        for (size_t x = 0; x < producer_.iterators.size(); ++x) {
+            if (!producer_.iterators[x].is_reduction) continue;
+            Iterator added = producer_.iterators[x];
+            added.name = unused(added.name);
+            added.extent = in_producer(added.extent);
+            coordinates_[x] = iterator_ref(static_cast<int>(reader_.iterators.size()));
+            reader_.iterators.push_back(std::move(added));
+        }
+    }
+
+    std::string unused(std::string name) {
+        for (size_t i = 0; names_.contains(name); ++i) name = fmt::format("P{}", i);
+        names_.insert(name);
+        return name;
     }
 
     /// Index operands come first, then the others in the order of the reader, then the result.
@@ -154,8 +197,7 @@ private:
             if (tensor.role != role) continue;
             const ValueId value = lowering::value_of(made_, t);
             for (ExprPtr& component : tensor.map) component = in_producer(component);
-            for (size_t i = 0; names_.contains(tensor.name); ++i) tensor.name = fmt::format("P{}", i);
-            names_.insert(tensor.name);
+            tensor.name = unused(std::move(tensor.name));
             tensor.shape.emplace();
             for (const Dim& dim : graph_[value].type.shape) tensor.shape->push_back(extent_of(reader_, dim));
             of_producer_[t] = add(value, std::move(tensor));
@@ -194,9 +236,10 @@ private:
     }
 
     ExprPtr in_reader(const ExprPtr& expr) const {
+        const ExprPtr made = producer_.monoid == Monoid::kNone ? producer_.body.front() : producer_.post;
         return with_reads(expr, [&](const Read& each) {
             // The value was rounded to F32 where it was stored.
-            if (each.tensor == operand_) return cast(ElementType::kF32, in_producer(producer_.body.front()));
+            if (each.tensor == operand_) return cast(ElementType::kF32, in_producer(made ? made : folded()));
             std::vector<ExprPtr> at;
             for (const ExprPtr& component : each.coordinates) at.push_back(in_reader(component));
             return read(of_reader_.at(each.tensor), std::move(at), each.declared_map);
@@ -219,7 +262,8 @@ private:
 
 class Composer {
 public:
-    explicit Composer(const Graph& graph) : graph_(graph) {
+    Composer(const Graph& graph, bool fuses_folds) : fuses_folds_(fuses_folds) {
+        result_.graph = graph;
         for (const Block& block : graph.blocks)
             for (const Node& node : block.nodes)
                 for (const ValueId operand : node.operands) ++readers_[operand];
@@ -229,7 +273,7 @@ public:
         }
     }
 
-    std::optional<Graph> run() {
+    FusedMaps run() {
         for (size_t b = 0; b < graph_.blocks.size(); ++b) {
             const std::vector<ValueId> needed = egraph::needed_values(graph_, b);
             needed_ = {needed.begin(), needed.end()};
@@ -242,58 +286,82 @@ public:
             }
             std::erase_if(nodes, [&](const Node& node) { return gone_.contains(node.results.front()); });
         }
-        if (gone_.empty()) return std::nullopt;
         drop_values(graph_, gone_);
-        return std::move(graph_);
+        return std::move(result_);
     }
 
 private:
-    /// Puts one of its producers into the node. @return false if there is none
+    /// Puts one of its producers into the node, a map rather than a fold. @return false if there is none
     bool composes(Node& node, const std::vector<Node>& nodes) {
-        const Definition& reader = *node.definition();
-        for (int t = 0; t < static_cast<int>(reader.tensors.size()); ++t) {
-            if (reader.tensors[static_cast<size_t>(t)].role != Role::kIn) continue;
-            const ValueId value = lowering::value_of(node, t);
-            if (readers_[value] != 1 || needed_.contains(value) ||
-                graph_[value].type.element != ElementType::kF32)
-                continue;
-            const auto maker = makers_.find(value);
-            if (maker == makers_.end()) continue;
-            const Node& made = nodes[maker->second];
-            if (!is_map(made) || is_copy(*made.definition()) || !may_compose(node, t, made)) continue;
-            compose(node, t, made);
-            return true;
+        std::vector<KeptApart> apart;
+        for (const bool of_folds : {false, true}) {
+            if (of_folds && !fuses_folds_) break;
+            const Definition& reader = *node.definition();
+            for (int t = 0; t < static_cast<int>(reader.tensors.size()); ++t) {
+                if (reader.tensors[static_cast<size_t>(t)].role != Role::kIn) continue;
+                const auto maker = makers_.find(lowering::value_of(node, t));
+                if (maker == makers_.end()) continue;
+                const Node& made = nodes[maker->second];
+                if (is_map(made) == of_folds) continue;
+                std::string reason = why_apart(node, t, made);
+                if (reason.empty()) {
+                    compose(node, t, made);
+                    return true;
+                }
+                apart.push_back({node.name, made.name, std::move(reason)});
+            }
         }
+        result_.apart.insert(result_.apart.end(), apart.begin(), apart.end());
         return false;
     }
 
-    bool may_compose(const Node& node, int operand, const Node& made) const {
+    /// The reason why the producer stays apart; empty if it may become a part of its reader.
+    std::string why_apart(const Node& node, int operand, const Node& made) const {
+        const ValueId value = lowering::value_of(node, operand);
+        if (readers_.at(value) != 1) return fmt::format("its result is read {} times", readers_.at(value));
+        if (needed_.contains(value)) return "its result is needed outside of the block";
+        if (graph_[value].type.element != ElementType::kF32)
+            return fmt::format("its result is {}, not f32", name(graph_[value].type.element));
+        const bool is_folded = fuses_folds_ && is_fold(made);
+        if (!is_map(made) && !is_folded) return "it is neither a map nor a fold without a predicate";
+        if (!is_folded && is_copy(*made.definition())) return "it only moves elements";
         const Definition &reader = *node.definition(), &producer = *made.definition();
         const std::vector<Read> reads = reads_in(read_roots(reader));
-        if (std::ranges::count(reads, operand, &Read::tensor) != 1) return false;
         size_t occurrences = 0;
         walk(reader.body.front(), [&](const Expr& expr) {
             const auto* of = std::get_if<Read>(&expr.node);
             occurrences += of && of->tensor == operand;
             return true;
         });
-        if (occurrences != 1 || reader.tensors.size() + producer.tensors.size() > kMostTensors ||
+        if (std::ranges::count(reads, operand, &Read::tensor) != 1 || occurrences != 1)
+            return "an element is read more than once";
+        if (reader.tensors.size() + producer.tensors.size() > kMostTensors ||
             expressions(reader.body.front()) + expressions(producer.body.front()) > kMostExpressions)
-            return false;
+            return "both together are too large";
         const std::vector<ExprPtr>& at = std::ranges::find(reads, operand, &Read::tensor)->coordinates;
+        if (is_folded && !is_element_by_element(reader, at)) return "it is not read element by element";
         const std::vector<Dim>& shape = graph_[made.results.front()].type.shape;
         for (const auto* symbols : {&lowest_, &highest_}) {
             const BoundExtents of_reader = bound_extents(reader, dims_of(reader, *symbols), node.name),
                                of_producer = bound_extents(producer, dims_of(producer, *symbols), made.name);
-            const auto read = iterations(of_reader), all = iterations(of_producer);
+            const auto read = elements_made(reader, of_reader), all = elements_made(producer, of_producer);
             // A copy of all of it in another shape is a view. A transpose is made as its reader wants it.
-            if (is_copy(reader) && read == all && !std::ranges::all_of(at, is_plain)) return false;
+            if (is_copy(reader) && read == all && !std::ranges::all_of(at, is_plain)) return "it is reshaped";
             const auto margins = margins_of(reader, operand, shape, of_reader, node.name);
-            if (!iterators_of_result(producer, of_producer) || !read || !all || *read > *all || !margins ||
-                !margins->are_empty())
-                return false;
+            if (!iterators_of_result(producer, of_producer)) return "it writes its result in parts";
+            if (!read || !all || *read > *all || (is_folded && *read != *all))
+                return "its elements would be computed more than once, or not all of them";
+            if (!margins || !margins->are_empty()) return "its result is read outside of its bounds";
         }
-        return true;
+        return {};
+    }
+
+    /// True if the coordinates are all iterators of the reader, each once.
+    static bool is_element_by_element(const Definition& reader, const std::vector<ExprPtr>& at) {
+        std::set<int> found;
+        for (const ExprPtr& component : at)
+            if (const auto* x = std::get_if<IteratorRef>(&component->node)) found.insert(x->index);
+        return found.size() == at.size() && found.size() == reader.iterators.size();
     }
 
     void compose(Node& node, int operand, const Node& made) {
@@ -302,11 +370,14 @@ private:
         Node composed =
             Composition(graph_, node, made, operand, *iterators_of_result(producer, extents)).run();
         gone_.insert(made.results.front());
+        result_.fused.emplace_back(made.name, node.name);
         node.operands = std::move(composed.operands);
         node.op = std::move(composed.op);
     }
 
-    Graph graph_;
+    FusedMaps result_;
+    Graph& graph_ = result_.graph;
+    bool fuses_folds_;
     std::map<ValueId, int> readers_;
     std::map<ValueId, size_t> makers_;  ///< nodes of the block
     std::map<std::string, int64_t> lowest_, highest_;
@@ -316,7 +387,13 @@ private:
 }  // namespace
 
 std::optional<Graph> with_composed_maps(const Graph& graph) {
-    return Composer(graph).run();
+    FusedMaps composed = Composer(graph, false).run();
+    if (composed.fused.empty()) return std::nullopt;
+    return std::move(composed.graph);
+}
+
+FusedMaps with_fused_maps(const Graph& graph) {
+    return Composer(graph, true).run();
 }
 
 }  // namespace tessera::rules

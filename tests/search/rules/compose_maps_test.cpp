@@ -144,5 +144,77 @@ TEST(ComposeMaps, NarrowValuesStay) {
     EXPECT_EQ(composed(graph_of_maps(kMapInputs, {narrow, read}, "output b\n")), 2U);
 }
 
+/// The fused graph, which computes the same, and parses as it prints.
+FusedMaps fused(const std::string& text) {
+    const Graph graph = parse_graph(text, "test");
+    verify(graph, "test");
+    FusedMaps changed = with_fused_maps(graph);
+    verify(changed.graph, "test");
+    EXPECT_EQ(print(parse_graph(print(changed.graph), "printed")), print(changed.graph));
+    EXPECT_TRUE(with_fused_maps(changed.graph).fused.empty()) << print(changed.graph);
+    std::mt19937 random(5);
+    for (const int64_t n : {1, 3, 5}) {
+        const GraphCall call = call_of(graph, n, random);
+        const GraphResult before = interpret_graph(graph, call), after = interpret_graph(changed.graph, call);
+        for (size_t i = 0; i < before.outputs.size(); ++i)
+            EXPECT_EQ(after.outputs[i].values, before.outputs[i].values) << print(changed.graph);
+    }
+    return changed;
+}
+
+const std::string kProductInputs = "input X: f32[n, 6]\ninput Z: f32[6]\ninput W: f32[6, 6]\n";
+const MapStep kProduct{
+    "X, W", "p", kMapType,
+    "    op f(i: n, j: 6, k*: 6)\n    dim n in 1..5\n    in X f32[i, k]\n    in W f32[j, k]\n"
+    "    out Y f32[i, j] = sum(X * W)\n"};
+const MapStep kAdded{
+    "p, X", "r", kMapType,
+    kMapHead + "    in P f32[i, j]\n    in X f32[i, j]\n    out Y f32[i, j] = X + P * 0.5\n"};
+
+TEST(FusedMaps, AMapBehindAFoldIsItsPostExpression) {
+    const FusedMaps one = fused(graph_of_maps(kProductInputs, {kProduct, kAdded}, "output r\n"));
+    ASSERT_EQ(nodes_of(one.graph), 1U) << print(one.graph);
+    EXPECT_EQ(one.fused, (std::vector<std::pair<std::string, std::string>>{{"p", "r"}}));
+    EXPECT_TRUE(one.graph.blocks.front().nodes.front().definition()->post);
+    // Another one behind it, and one in front of its other operand.
+    const MapStep scaled{"r, Z", "s", kMapType,
+                         kMapHead + "    in R f32[i, j]\n    in Z f32[j]\n    out Y f32[i, j] = max(R, Z)\n"};
+    EXPECT_EQ(nodes_of(fused(graph_of_maps(kProductInputs, {kProduct, kAdded, scaled}, "output s\n")).graph),
+              1U);
+    const MapStep beside{"p, a", "r", kMapType, kAdded.definition};
+    EXPECT_EQ(nodes_of(fused(graph_of_maps(kProductInputs, {kScaled, kProduct, beside}, "output r\n")).graph),
+              1U);
+    // The axes may be turned.
+    const MapStep turned{"p", "t", "f32[6, n]",
+                         "    op g(j: 6, i: n)\n    dim n in 1..5\n    in X f32[i, j]\n"
+                         "    out Y f32[j, i] = X + 1\n"};
+    EXPECT_EQ(nodes_of(fused(graph_of_maps(kProductInputs, {kProduct, turned}, "output t\n")).graph), 1U);
+}
+
+TEST(FusedMaps, OthersStayApartWithAReason) {
+    const auto reason = [](const std::vector<MapStep>& steps, const std::string& outputs) {
+        const FusedMaps all = fused(graph_of_maps(kProductInputs, steps, outputs));
+        EXPECT_TRUE(all.fused.empty());
+        return all.apart.empty() ? std::string("none") : all.apart.front().reason;
+    };
+    EXPECT_EQ(reason({kProduct, kAdded}, "output r\noutput p\n"),
+              "its result is needed outside of the block");
+    const MapStep other{"p", "q", kMapType, kMapHead + "    in P f32[i, j]\n    out Y f32[i, j] = P + 1\n"};
+    EXPECT_EQ(reason({kProduct, kAdded, other}, "output r\noutput q\n"), "its result is read 2 times");
+    const MapStep square{"p", "q", kMapType, kMapHead + "    in P f32[i, j]\n    out Y f32[i, j] = P * P\n"};
+    EXPECT_EQ(reason({kProduct, square}, "output q\n"), "an element is read more than once");
+    const MapStep part{"p", "q", "f32[n, 2]",
+                       "    op g(i: n, j: 2)\n    dim n in 1..5\n    in X f32[i, 2 * j + 1] of [n, 6]\n"
+                       "    out Y f32[i, j] = X + 1\n"};
+    EXPECT_EQ(reason({kProduct, part}, "output q\n"), "it is not read element by element");
+    // A row that every element of a column reads would be summed again for each.
+    const MapStep row{
+        "X", "p", "f32[n]",
+        "    op g(i: n, j*: 6)\n    dim n in 1..5\n    in A f32[i, j]\n    out Y f32[i] = sum(A)\n"};
+    const MapStep each{"X, p", "q", kMapType,
+                       kMapHead + "    in X f32[i, j]\n    in P f32[i]\n    out Y f32[i, j] = X * P\n"};
+    EXPECT_EQ(reason({row, each}, "output q\n"), "it is not read element by element");
+}
+
 }  // namespace
 }  // namespace tessera::rules
