@@ -46,7 +46,8 @@ std::optional<MemberTags> find_tags(const TaggedCalls& calls) {
     const auto one = around(calls.one, {kProbeKey, kProbeValue});
     const auto two = around(calls.two, {kProbeKey, kProbeValue, kOtherKey, kOtherValue});
     const auto number = around(calls.number, {kProbeKey, kNumber});
-    if (!one || !two || !number) return std::nullopt;
+    const auto list = around(calls.list, {kProbeKey, kNumber});
+    if (!one || !two || !number || !list) return std::nullopt;
     const std::string &first = (*one)[0], &before = (*one)[1], &last = (*one)[2], &step = (*two)[2];
     MemberTags tags{
         .open = opening(first, step), .before_text = before, .before_json = (*number)[1], .end = {}};
@@ -59,7 +60,8 @@ std::optional<MemberTags> find_tags(const TaggedCalls& calls) {
                           !tags.before_json.empty();
     const bool is_alike =
         (*two)[0] == first && (*two)[1] == before && (*two)[3] == before && (*two)[4] == last &&
-        (*number)[0] == first && (*number)[2] == last && last.starts_with(tags.end) &&
+        (*number)[0] == first && (*number)[2] == last && (*list)[1] == tags.before_json + "[" &&
+        (*list)[2] == "]" + last && last.starts_with(tags.end) &&
         calls.none == first.substr(0, first.size() - tags.open.size()) + last.substr(tags.end.size());
     if (!is_plain || !is_alike) return std::nullopt;
     return tags;

@@ -11,12 +11,14 @@ inline constexpr const char* kProbeKey = "probe_key";
 inline constexpr const char* kProbeValue = "probe_value";
 inline constexpr const char* kTwoMembers = R"({"probe_key": "probe_value", "other_key": "other_value"})";
 inline constexpr const char* kNumberMember = R"({"probe_key": 70707})";
+inline constexpr const char* kListMember = R"({"probe_key": [70707]})";
 
 /// What a template writes behind the name of a function, with these arguments.
 struct TaggedCalls {
     std::string_view one;     ///< {kProbeKey: kProbeValue}
     std::string_view two;     ///< kTwoMembers
     std::string_view number;  ///< kNumberMember
+    std::string_view list;    ///< kListMember
     std::string_view none;    ///< {}
 };
 

@@ -204,10 +204,12 @@ MemberTags tags_of(const ChatTemplate& chat, const std::string& one, size_t head
     };
     const std::string two = probe(chat, calling(1, kTwoMembers), form),
                       number = probe(chat, calling(1, kNumberMember), form),
+                      list = probe(chat, calling(1, kListMember), form),
                       none = probe(chat, calling(1, "{}"), form);
     const auto tags = find_tags({.one = behind_name(one),
                                  .two = behind_name(two),
                                  .number = behind_name(number),
+                                 .list = behind_name(list),
                                  .none = behind_name(none)});
     if (!tags) refuse(chat, kUnknownArguments);
     return *tags;

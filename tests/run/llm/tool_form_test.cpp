@@ -141,6 +141,11 @@ TEST(ToolForm, UnknownOnesAreRefused) {
         written("<f={{ c.function.name }}>{% for k, v in c.function.arguments | items %}<p={{ k }}>{{ v }}"
                 "{{ '</p>' if v is string else '</n>' }}{% endfor %}</f>"),
         unknown);
+    // Tags that tell numbers from lists.
+    EXPECT_EQ(written("<f={{ c.function.name }}>{% for k, v in c.function.arguments | items %}<p={{ k }} "
+                      "type={{ 'text' if v is string else 'number' if v is number else 'list' }}>{{ v }}</p>"
+                      "{% endfor %}</f>"),
+              unknown);
     // Members in a notation of its own, also where a text would be copied.
     EXPECT_EQ(written("<f>call:{{ c.function.name }}{ {%- if c.function.arguments is mapping %}"
                       "{% for k, v in c.function.arguments | items %}{{ k }}:<'>{{ v }}<'>{% endfor %}"
