@@ -181,6 +181,8 @@ TEST(AnswerReader, HarmonyChannels) {
             thought + "<|channel|>commentary to=functions.f <|constrain|>json<|message|>{\"a\": 1}<|call|>"),
         "[Hm <b>.]f({\"a\": 1})");
     EXPECT_EQ(read_in_all_ways(Harmony{}, " to=functions.f<|channel|>commentary json<|message|>{}"), "f({})");
+    // Without a name it is no call.
+    EXPECT_EQ(read_in_all_ways(Harmony{}, " to=functions.<|channel|>commentary json<|message|>{}"), "{}|");
     EXPECT_EQ(read_in_all_ways(Harmony{}, thought + "<|channel|>final<|message|>Yes.<|return|>"),
               "[Hm <b>.]Yes.|");
     EXPECT_EQ(read_in_all_ways(Harmony{}, "<|channel|>commentary<|message|>I look.<|end|><|start|>assistant" +
