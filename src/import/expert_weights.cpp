@@ -67,7 +67,7 @@ void ExpertWeights::add_stack(const ExpertStack& stack) {
     if (stack.are_rows)
         made.tensor.shape = {rows, checked_product<int64_t>(columns(*first)).value_or(0)};
     else if (made.tensor.shape.size() == 2)
-        made.tensor.shape[0] = rows;
+        made.tensor.shape[0] *= std::ssize(stack.parts);
     else if (made.tensor.shape.size() == 1)
         made.tensor.shape.insert(made.tensor.shape.begin(), std::ssize(stack.parts));
     hidden_.insert(made.parts.begin(), made.parts.end());

@@ -39,20 +39,16 @@ class Productive {
 public:
     explicit Productive(const RuleSet& rules) : rules_(rules), rule_has_(rules.rules.size()) {}
 
-    /// @return the work that it took
-    size_t find() {
-        size_t work = 0;
-        for (bool is_new = true; is_new;) {
-            is_new = false;
-            // Parts stand before what is made of them.
-            node_has_.assign(rules_.nodes.size(), false);
-            for (size_t i = 0; i < rules_.nodes.size(); ++i)
-                node_has_[i] = std::visit([&](const auto& node) { return has(node); }, rules_.nodes[i]);
-            for (size_t i = 0; i < rules_.rules.size(); ++i)
-                if (!rule_has_[i] && node_has_[rules_.rules[i].body]) rule_has_[i] = is_new = true;
-            work += rules_.nodes.size();
-        }
-        return work;
+    /// Looks at all rules once. @return false if that found nothing new
+    bool step() {
+        bool is_new = false;
+        // Parts stand before what is made of them.
+        node_has_.assign(rules_.nodes.size(), false);
+        for (size_t i = 0; i < rules_.nodes.size(); ++i)
+            node_has_[i] = std::visit([&](const auto& node) { return has(node); }, rules_.nodes[i]);
+        for (size_t i = 0; i < rules_.rules.size(); ++i)
+            if (!rule_has_[i] && node_has_[rules_.rules[i].body]) rule_has_[i] = is_new = true;
+        return is_new;
     }
     bool has_text(RuleId rule) const { return rule_has_[rule]; }
 
@@ -138,18 +134,22 @@ MemberRules SchemaReader::read_members(const BareTexts& bare) && {
     const Flat flat = flatten({{&root_}, {}});
     const std::vector<GivenMember> given = given_members(flat.leaves);
     expect_given_alone(flat, given);
-    const SchemaValue others = of_types({"object", "array", "number", "boolean", "null"});
     MemberRules result;
-    for (const auto& [name, is_required, content] : given) {
-        if (!content && is_required)
-            fail(root_, fmt::format("requires the member {}, but allows no value of it", shown(name)));
-        if (content) result.members.push_back({name, is_required, std::nullopt, narrowed(*content, others)});
-    }
-    define_open();
-    Productive made(rules_.rules());
-    spend(root_, made.find());
-    for (MemberRules::Member& member : result.members)
-        if (!made.has_text(*member.json)) member.json.reset();
+    for (const GivenMember& member : given)
+        result.members.push_back({member.name, member.is_required, std::nullopt, std::nullopt});
+    // A rule of each member, which is kept if it has any text.
+    const auto add = [&](std::optional<RuleId> MemberRules::Member::* rule, auto&& schema_of) {
+        for (size_t i = 0; i < given.size(); ++i)
+            if (given[i].content)
+                result.members[i].*rule = narrowed(*given[i].content, schema_of(result.members[i]));
+        define_open();
+        Productive made(rules_.rules());
+        while (made.step()) spend(root_, rules_.rules().nodes.size());
+        for (MemberRules::Member& member : result.members)
+            if (member.*rule && !made.has_text(*(member.*rule))) (member.*rule).reset();
+    };
+    const SchemaValue others = of_types({"object", "array", "number", "boolean", "null"});
+    add(&MemberRules::Member::json, [&](const auto&) -> const SchemaValue& { return others; });
 
     int64_t work = kPatternWork;
     const auto plain = difference(any_text(), texts_with_match(quoted(bare.mark), where_, "mark", work));
@@ -157,21 +157,14 @@ MemberRules SchemaReader::read_members(const BareTexts& bare) && {
     if (!unlike) fail(root_, "is of texts that take too many states");
     const SchemaValue string = of_types({"string"}), either = of_types({"string"});
     bare_ = {{&string, *plain}, {&either, *unlike}};
-    auto member = result.members.begin();
-    for (const GivenMember& one : given)
-        if (one.content) {
-            const bool is_either = member->json && !bare.are_told_apart;
-            member->text = narrowed(*one.content, is_either ? either : string);
-            ++member;
-        }
-    define_open();
-    Productive all(rules_.rules());
-    spend(root_, all.find());
-    for (MemberRules::Member& each : result.members) {
-        if (!all.has_text(*each.text)) each.text.reset();
-        if (!each.text && !each.json && each.is_required)
-            fail(root_, fmt::format("requires the member {}, but allows no value of it", shown(each.name)));
-    }
+    add(&MemberRules::Member::text, [&](const MemberRules::Member& member) -> const SchemaValue& {
+        return member.json && !bare.are_told_apart ? either : string;
+    });
+    for (const MemberRules::Member& member : result.members)
+        if (member.is_required && !member.text && !member.json)
+            fail(root_,
+                 fmt::format("requires the member {}, but allows no value of it", shown(member.name)));
+    std::erase_if(result.members, [](const auto& member) { return !member.text && !member.json; });
     result.rules = rules_.take(rules_.literal(""));
     return result;
 }

@@ -160,7 +160,6 @@ NodeId FormRules::members(const Tool& tool, const MemberTags& tags,
         (void)grammar::merge_rules(rules_, std::move(made.rules));
         std::vector<NodeId> parts;
         for (const grammar::MemberRules::Member& one : made.members) {
-            if (!one.text && !one.json) continue;
             kinds[one.name] = !one.json  ? MemberKind::kText
                               : one.text ? MemberKind::kEither
                                          : MemberKind::kJson;

@@ -84,8 +84,8 @@ VARIANTS = {
         rope_parameters={"rope_type": "yarn", "rope_theta": 100.0, "factor": 4.0, "original_max_position_embeddings": 16,
                          "mscale": 1.0, "mscale_all_dim": 1.0}), {}),
     # Blocks that layers share by turns, with matrices of low rank of each layer's own.
-    "zamba2": ("zamba2", dict(COMMON, hidden_size=24, intermediate_size=13, num_hidden_layers=5, num_attention_heads=6, num_mem_blocks=2,
-        layers_block_type=["mamba", "hybrid", "hybrid", "mamba", "hybrid"], n_mamba_heads=4, mamba_ngroups=2, mamba_d_state=5,
+    "zamba2": ("zamba2", dict(COMMON, hidden_size=12, intermediate_size=13, num_hidden_layers=3, num_attention_heads=6, num_mem_blocks=2,
+        layers_block_type=["hybrid","hybrid","hybrid"], n_mamba_heads=4, mamba_ngroups=2, mamba_d_state=5, rms_norm_eps=0.3,
         time_step_min=1e-9, adapter_rank=3, use_shared_attention_adapter=True, use_mem_rope=True), {}),
     # Rows of one convolution that are stored apart.
     "olmo_hybrid": ("olmo_hybrid", dict(COMMON, hidden_size=24, intermediate_size=13, num_attention_heads=4, num_hidden_layers=2, layer_types=["linear_attention", "full_attention"],
