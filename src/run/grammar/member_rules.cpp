@@ -138,7 +138,7 @@ MemberRules SchemaReader::read_members(const BareTexts& bare) && {
     for (const GivenMember& member : given)
         result.members.push_back({member.name, member.is_required, std::nullopt, std::nullopt});
     // A rule of each member, which is kept if it has any text.
-    const auto add = [&](std::optional<RuleId> MemberRules::Member::* rule, auto&& schema_of) {
+    const auto add = [&](std::optional<RuleId> MemberRules::Member::*rule, auto&& schema_of) {
         for (size_t i = 0; i < given.size(); ++i)
             if (given[i].content)
                 result.members[i].*rule = narrowed(*given[i].content, schema_of(result.members[i]));
@@ -162,8 +162,7 @@ MemberRules SchemaReader::read_members(const BareTexts& bare) && {
     });
     for (const MemberRules::Member& member : result.members)
         if (member.is_required && !member.text && !member.json)
-            fail(root_,
-                 fmt::format("requires the member {}, but allows no value of it", shown(member.name)));
+            fail(root_, fmt::format("requires the member {}, but allows no value of it", shown(member.name)));
     std::erase_if(result.members, [](const auto& member) { return !member.text && !member.json; });
     result.rules = rules_.take(rules_.literal(""));
     return result;

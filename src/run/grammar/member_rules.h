@@ -17,7 +17,8 @@ struct BareTexts {
     bool are_told_apart = false;  ///< the notation says whether a value is a string
 };
 
-/// The members of an object that a schema gives by name, and that may have a value, for notations that write them otherwise than JSON:
+/// The members of an object that a schema gives by name, and that may have a value, for notations that write
+/// them otherwise than JSON:
 ///
 ///     {"city": "Paris", "days": 3}     <city>Paris</city><days>3</days>
 struct MemberRules {

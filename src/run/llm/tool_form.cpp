@@ -276,6 +276,10 @@ ToolForm tool_form(const ChatTemplate& chat, const Tokenizer& tokenizer) {
     const std::string behind_name = frame.tags ? frame.middle + frame.tags->open : frame.middle;
     if (frame.marker.empty() || behind_name.empty() || is_name_character(behind_name.front()))
         refuse(chat, "writes the name of a function so that it cannot be told from what is around it");
+    for (const AddedToken& token : tokenizer.added_tokens())
+        if (token.special && !token.content.empty() && frame.marker != token.content &&
+            frame.marker.find(token.content) != std::string::npos)
+            refuse(chat, "begins calls with a text in which " + token.content + " stands, a special token");
     if (frame.tags && (frame.is_bare || frame.close.front().empty()))
         refuse(chat, "writes members of arguments in tags, but neither before nor behind a call");
     if (const auto between = find_between(probe(chat, calling(2), form), head, frame, ends))

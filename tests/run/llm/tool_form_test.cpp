@@ -101,8 +101,9 @@ TEST(ToolForm, BeginsAtAToken) {
     EXPECT_EQ(frame_of(testing::ToolModel(kTemplate, {"<s>", "</s>"})).marker, "<|START_ACTION|>");
 }
 
-std::string refusal(const std::string& chat_template) {
-    const testing::ToolModel model(chat_template, {"<s>", "</s>"});
+std::string refusal(const std::string& chat_template,
+                    const std::vector<std::string>& special = {"<s>", "</s>"}) {
+    const testing::ToolModel model(chat_template, special);
     try {
         (void)tool_form(model.chat, model.tokenizer);
     } catch (const Error& error) {
@@ -126,6 +127,8 @@ TEST(ToolForm, UnknownOnesAreRefused) {
             call + "{% endfor %}</s>{% endfor %}");
     };
     EXPECT_EQ(refusal("{{ tools }}{% for m in messages %}<r>{{ m.content }}</s>{% endfor %}"), unknown);
+    EXPECT_EQ(refusal(testing::kAttributes, {"<s>", "</s>", "calls"}),
+              "begins calls with a text in which calls stands, a special token");
     // Tags with the names of the members in both.
     EXPECT_EQ(
         written("<f={{ c.function.name }}>{% for k, v in c.function.arguments | items %}<{{ k }}>{{ v }}"
