@@ -167,6 +167,7 @@ private:
             held_.erase(0, member.size);
             return true;
         }
+        if (open == Match::kPartly && !is_end) return false;
         const Match behind = std::max(best_match(frame_.between), best_match(frame_.close));
         if (behind == Match::kWhole) {
             add(AnswerEvent::Kind::kArguments, members_ == 0 ? "{}" : "}");
