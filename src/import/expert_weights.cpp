@@ -6,6 +6,7 @@
 
 #include "import/joined_rows.h"
 #include "ir/stored_number.h"
+#include "support/checked.h"
 #include "support/error.h"
 
 namespace tessera::import {
@@ -42,6 +43,11 @@ void ExpertWeights::add_stack(const ExpertStack& stack) {
     Stack made{.tensor = {.type = first->type, .element = first->element, .shape = first->shape, .bytes = {}},
                .parts = {}};
     std::string fault;
+    int64_t rows = 0;
+    const auto columns = [](const StoredTensor& tensor) {
+        return std::vector<int64_t>(tensor.shape.begin() + (tensor.shape.empty() ? 0 : 1),
+                                    tensor.shape.end());
+    };
     for (const std::string& part : stack.parts) {
         const StoredTensor* tensor = checkpoint_->find(part);
         if (tensor == nullptr) {
@@ -49,14 +55,20 @@ void ExpertWeights::add_stack(const ExpertStack& stack) {
             break;
         }
         if (tensor->type != first->type && is_float(*tensor) && is_float(*first)) made.is_widened = true;
-        if (tensor->shape != first->shape || (tensor->type != first->type && !made.is_widened))
+        const bool is_alike =
+            stack.are_rows ? columns(*tensor) == columns(*first) : tensor->shape == first->shape;
+        if (!is_alike || (tensor->type != first->type && !made.is_widened))
             fault = fmt::format(" with {} of another shape or type", part);
+        rows += tensor->shape.empty() ? 0 : tensor->shape.front();
         made.parts.push_back(part);
     }
     if (made.is_widened) made.tensor.type = "F32", made.tensor.element = ElementType::kF32;
     if (!fault.empty()) made.tensor.type += fault, made.tensor.element.reset();
-    if (made.tensor.shape.size() == 2) made.tensor.shape[0] *= std::ssize(stack.parts);
-    if (made.tensor.shape.size() == 1)
+    if (stack.are_rows)
+        made.tensor.shape = {rows, checked_product<int64_t>(columns(*first)).value_or(0)};
+    else if (made.tensor.shape.size() == 2)
+        made.tensor.shape[0] *= std::ssize(stack.parts);
+    else if (made.tensor.shape.size() == 1)
         made.tensor.shape.insert(made.tensor.shape.begin(), std::ssize(stack.parts));
     hidden_.insert(made.parts.begin(), made.parts.end());
     stacks_.emplace(stack.name, std::move(made));

@@ -15,10 +15,12 @@ namespace tessera::import {
 struct ExpertStack {
     std::string name;                ///< of all of them: "model.layers.0.mlp.experts.*.gate_proj.weight"
     std::vector<std::string> parts;  ///< whole names, in order
+    bool are_rows = false;           ///< of one matrix: each may have another number of them
 };
 
 /// The tensors of a checkpoint, in which the matrices [outputs, inputs] of all experts of a layer, stored one
-/// by one, are one matrix [experts * outputs, inputs]. Floats of several types become F32. If an expert is
+/// by one, are one matrix [experts * outputs, inputs], as are rows of one matrix that are stored apart.
+/// Floats of several types become F32. If an expert is
 /// missing or has another shape or type than the first, the type of the whole says so.
 class ExpertWeights : public WeightSource {
 public:

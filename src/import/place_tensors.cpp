@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "import/architecture/read_settings.h"
 #include "import/model_spec.h"
 #include "support/checked.h"
 #include "support/error.h"
@@ -68,8 +69,25 @@ private:
         return !checkpoint_ || checkpoint_->find(name) != nullptr;
     }
 
-    const std::vector<std::string>& names_of(const TensorText& text) const {
-        return config_.is_gguf ? text.gguf : text.hf;
+    /// The names of a tensor, with the values that they name.
+    template <typename Text>
+    std::vector<std::string> names_of(const Text& text) const {
+        std::vector<std::string> names = config_.is_gguf ? text.gguf : text.hf;
+        for (std::string& name : names) name = filled(name, scope_);
+        return names;
+    }
+
+    /// A name with a list, `{q,k}_conv`, is several, whose rows are those of the tensor one behind the other.
+    static std::vector<std::string> listed(const std::string& name) {
+        const size_t begin = name.find('{'), end = name.find('}', std::min(begin, name.size()));
+        if (end == std::string::npos || end == begin + 1) return {name};
+        std::vector<std::string> names;
+        for (size_t at = begin + 1; at <= end;) {
+            const size_t next = std::min(name.find(',', at), end);
+            names.push_back(name.substr(0, begin) + name.substr(at, next - at) + name.substr(end + 1));
+            at = next + 1;
+        }
+        return names;
     }
 
     /// The first word of the names of a folder, if it was left out.
@@ -105,10 +123,11 @@ private:
             if (has_bias(name, tensor)) place_tensor(name, tensor, true, placed);
         }
         for (const TensorText& text : section.tensors)
-            for (const std::string& name : names_of(text))
-                for (const char* end : {".weight", ".bias", ""})
-                    if (text.is_bare == (*end == '\0'))
-                        placed.parts_of_text.push_back(whole(prefix, name + end));
+            for (const std::string& names : names_of(text))
+                for (const std::string& name : listed(names))
+                    for (const char* end : {".weight", ".bias", ""})
+                        if (text.is_bare == (*end == '\0'))
+                            placed.parts_of_text.push_back(whole(prefix, name + end));
         for (const std::string& name : section.unused) placed.unused.push_back(whole(prefix, name));
         return placed;
     }
@@ -124,10 +143,10 @@ private:
         if (!std::holds_alternative<AsStored>(value.data)) return truth_of(value, text.where);
         if (!checkpoint_) return false;
         for (const FusedText* fused : fused_of(name))
-            for (const std::string& other : config_.is_gguf ? fused->gguf : fused->hf)
+            for (const std::string& other : names_of(*fused))
                 if (is_stored(whole(prefix_, other + end_of(fused->is_bare, true)))) return true;
         return std::ranges::any_of(names_of(text), [&](const std::string& other) {
-            return is_stored(whole(prefix_, other + end_of(text.is_bare, true)));
+            return is_stored(whole(prefix_, listed(other).front() + end_of(text.is_bare, true)));
         });
     }
 
@@ -146,7 +165,7 @@ private:
         const std::string own = is_bias ? bias_of(name) : name;
         const std::vector<const FusedText*> fused = fused_of(name);
         const auto stored_in = [&](const FusedText& each) -> std::string {
-            for (const std::string& other : config_.is_gguf ? each.gguf : each.hf) {
+            for (const std::string& other : names_of(each)) {
                 std::string whole_name = whole(prefix_, other + end_of(each.is_bare, is_bias));
                 if (checkpoint_ && is_stored(whole_name)) return whole_name;
             }
@@ -169,11 +188,12 @@ private:
     /// Nothing is stored: the name by which the tensor is found missing.
     std::string first_name(const std::vector<const FusedText*>& fused, const std::string& name,
                            const PartTensor& tensor, bool is_bias) {
-        const auto& names = names_of(*tensor.text);
+        const auto names = names_of(*tensor.text);
         if (!names.empty())
-            return whole(prefix_, with_number(names.front(), "*") + end_of(tensor.text->is_bare, is_bias));
+            return whole(prefix_, with_number(listed(names.front()).front(), "*") +
+                                      end_of(tensor.text->is_bare, is_bias));
         for (const FusedText* each : fused) {
-            const auto& stored = config_.is_gguf ? each->gguf : each->hf;
+            const auto stored = names_of(*each);
             if (stored.empty()) continue;
             return view_of(*each, whole(prefix_, stored.front() + end_of(each->is_bare, is_bias)), name,
                            tensor, is_bias);
@@ -186,10 +206,17 @@ private:
     /// stored.
     std::string own_source(const std::string& name, const PartTensor& tensor, bool is_bias) {
         const std::string end = end_of(tensor.text->is_bare, is_bias);
-        std::string stored = whole(prefix_, with_number(name, "0") + end);
+        const std::vector<std::string> parts = listed(name);
+        std::string stored = whole(prefix_, with_number(parts.front(), "0") + end);
         if (!is_stored(stored)) return {};
+        if (parts.size() > 1) {
+            ExpertStack stack{.name = whole(prefix_, name + end), .parts = {}, .are_rows = true};
+            for (const std::string& part : parts) stack.parts.push_back(whole(prefix_, part + end));
+            if (checkpoint_) result_.stacks.push_back(stack);
+            return stack.name;
+        }
         if (name.find(kNumber) != std::string::npos) {
-            ExpertStack stack{whole(prefix_, with_number(name, "*") + end), {}};
+            ExpertStack stack{.name = whole(prefix_, with_number(name, "*") + end), .parts = {}};
             for (int64_t i = 0; i < tensor.shape[0]; ++i)
                 stack.parts.push_back(whole(prefix_, with_number(name, std::to_string(i)) + end));
             if (checkpoint_) result_.stacks.push_back(stack);

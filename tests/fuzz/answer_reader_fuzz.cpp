@@ -11,9 +11,11 @@ namespace {
 
 using tessera::AnswerEvent;
 using tessera::llm::CallFrame;
+using tessera::llm::MemberKind;
+using tessera::llm::MemberTags;
 using tessera::llm::ToolForm;
 
-const std::array<ToolForm, 4> kForms = {
+const std::array<ToolForm, 6> kForms = {
     CallFrame{.marker = "<tool_call>",
               .open = "\n{\"name\": \"",
               .middle = "\", \"arguments\": ",
@@ -27,10 +29,23 @@ const std::array<ToolForm, 4> kForms = {
               .close = {"}"},
               .prefixes = {"<|python_tag|>"}},
     CallFrame{.marker = "[TOOL_CALLS]", .middle = "[ARGS]", .between = {"[TOOL_CALLS]"}, .close = {""}},
-    tessera::llm::Harmony{}};
+    tessera::llm::Harmony{},
+    CallFrame{.marker = "<tool_call>",
+              .open = "<f=",
+              .middle = ">",
+              .between = {"</f><f="},
+              .close = {"</f></tool_call>"},
+              .tags = MemberTags{.open = "<p=", .before_text = ">", .before_json = ">", .end = "\n</p>\n"}},
+    CallFrame{.marker = "<c>",
+              .between = {"</c><c>"},
+              .close = {"</c>"},
+              .tags = MemberTags{.open = "<k>", .before_text = " s>", .before_json = " j>", .end = "</v>"}}};
+
+const tessera::llm::MemberKinds kKinds = {
+    {"f", {{"a", MemberKind::kText}, {"b", MemberKind::kJson}, {"c", MemberKind::kEither}}}, {"g", {}}};
 
 std::vector<AnswerEvent> read(const ToolForm& form, std::string_view text, size_t piece) {
-    const auto reader = tessera::llm::answer_reader(form, false);
+    const auto reader = tessera::llm::answer_reader(form, false, kKinds);
     std::vector<AnswerEvent> all;
     const auto add = [&](std::vector<AnswerEvent> events) {
         for (AnswerEvent& event : events) {
@@ -67,9 +82,12 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 std::vector<std::string> tessera::fuzz::seeds() {
     const std::string call = "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": \"}\"}}\n</tool_call>";
     return {
-        "\x04<think>so</think>\nYes " + call + "\n" + call,
-        "\x05{\"name\": \"f\", \"parameters\": {\"a\": [1, {}]}}",
-        "\x06Hm. [TOOL_CALLS]f[ARGS]{}[TOOL_CALLS]g[ARGS]{\"a\": 1}",
-        "\x07<|channel|>analysis<|message|>Hm<|end|><|start|>assistant<|channel|>commentary to=functions.f "
+        "\x0aSo "
+        "<tool_call><f=f><p=a>1\n</p>\n<p=b>[\"\n</p>\n\"]\n</p>\n<p=c>x\n</p>\n</f><f=g></f></tool_call>",
+        "\x0b<c>f<k>c s>{</v><k>b j>{}</v></c><c>g</c>",
+        "\x06<think>so</think>\nYes " + call + "\n" + call,
+        "\x07{\"name\": \"f\", \"parameters\": {\"a\": [1, {}]}}",
+        "\x08Hm. [TOOL_CALLS]f[ARGS]{}[TOOL_CALLS]g[ARGS]{\"a\": 1}",
+        "\x09<|channel|>analysis<|message|>Hm<|end|><|start|>assistant<|channel|>commentary to=functions.f "
         "<|constrain|>json<|message|>{\"a\": 1}<|call|>"};
 }

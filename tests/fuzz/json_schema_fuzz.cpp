@@ -4,9 +4,11 @@
 #include "fuzz/target.h"
 #include "run/grammar/json_schema.h"
 #include "run/grammar/matcher.h"
+#include "run/grammar/member_rules.h"
 #include "support/json.h"
 
-// Makes a grammar of a schema with small limits, and writes a text of it, which must be JSON.
+// Makes a grammar of a schema with small limits, and writes a text of it, which must be JSON; and grammars of
+// its members.
 
 namespace {
 
@@ -30,6 +32,14 @@ std::string some_text(const std::shared_ptr<const tessera::grammar::Automaton>& 
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     using namespace tessera;
+    (void)fuzz::accepts_or_throws_error([&] {
+        const auto schema = grammar::parse_schema_value(fuzz::text_of(data, size), "fuzz");
+        auto made = grammar::member_rules(schema, "fuzz", {.mark = "</v>"}, kLimits);
+        for (const auto& member : made.members) {
+            made.rules.root = member.text ? *member.text : *member.json;
+            (void)grammar::compile(made.rules, kLimits);
+        }
+    });
     return fuzz::accepts_or_throws_error([&] {
         const auto rules = grammar::parse_schema(fuzz::text_of(data, size), "fuzz", kLimits);
         const auto automaton = std::make_shared<const grammar::Automaton>(grammar::compile(rules, kLimits));

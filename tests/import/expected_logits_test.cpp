@@ -74,9 +74,9 @@ INSTANTIATE_TEST_SUITE_P(All, ExpectedLogits,
                                            "gemma4_moe", "phi3_window", "phi3_long", "phi3_short", "smollm3",
                                            "olmo2", "opt", "opt_behind", "opt_bare", "gpt2", "qwen3_moe",
                                            "qwen3_moe_all", "mixtral", "deepseek_v3", "kimi_linear", "lfm3",
-                                           "stated_mixtral", "stated_llama_yarn", "stated_llama3",
-                                           "stated_phi3_long", "stated_phi3_part", "stated_phi3_odd_part",
-                                           "stated_gemma3_cap", "stated_qwen2_window",
+                                           "zamba2", "olmo_hybrid", "stated_mixtral", "stated_llama_yarn",
+                                           "stated_llama3", "stated_phi3_long", "stated_phi3_part",
+                                           "stated_phi3_odd_part", "stated_gemma3_cap", "stated_qwen2_window",
                                            "stated_qwen3_moe_window", "stated_gpt2"),
                          [](const auto& variant) { return std::string(variant.param); });
 

@@ -117,9 +117,29 @@ private:
         }
         if (f == "stored")
             return {scope_(with_layer(text_of((*this)(term.arguments[0]), where_))).has_value()};
+        if (f == "count" || f == "nth") return places(term);
         if (f == "not") return {!truth_of((*this)(term.arguments[0]), where_)};
         if (term.arguments.size() == 1) return unary(term);
         return binary(f, (*this)(term.arguments[0]), (*this)(term.arguments[1]));
+    }
+
+    /// The number of the first n elements of a list that have a value; or the index of the n-th that has it.
+    Scalar places(const Term& term) const {
+        const Scalar list = (*this)(term.arguments[0]), value = (*this)(term.arguments[1]);
+        const auto* elements = std::get_if<std::vector<Scalar>>(&list.data);
+        const int64_t n = integer_of((*this)(term.arguments[2]), where_);
+        if (!elements) fail(term.name, fmt::format("is of a list, not of {}", kind_of(list)));
+        if (n < 0 || n > std::ssize(*elements))
+            fail(term.name, fmt::format("{} of {} elements", n, elements->size()));
+        int64_t found = 0;
+        for (int64_t i = 0; i < std::ssize(*elements); ++i) {
+            if (term.name == "count" && i == n) break;
+            if (!are_equal((*elements)[static_cast<size_t>(i)], value)) continue;
+            if (term.name == "nth" && found == n) return of(i);
+            ++found;
+        }
+        if (term.name == "nth") fail(term.name, fmt::format("{} of {} such elements", n, found));
+        return of(found);
     }
 
     /// {} stands for the number of the layer.
@@ -236,7 +256,8 @@ int scalar_arity(const std::string& function) {
         {"abs", 1},    {"round", 1}, {"floor", 1},  {"exp", 1},     {"log", 1},     {"sqrt", 1},
         {"rsqrt", 1},  {"tanh", 1},  {"erf", 1},    {"probit", 1},  {"sigmoid", 1}, {"<", 2},
         {"<=", 2},     {">", 2},     {">=", 2},     {"==", 2},      {"!=", 2},      {"in", 2},
-        {"select", 3}, {"given", 2}, {"length", 1}, {"is_list", 1}, {"bf16", 1},    {"stored", 1}};
+        {"select", 3}, {"given", 2}, {"length", 1}, {"is_list", 1}, {"bf16", 1},    {"stored", 1},
+        {"count", 3},  {"nth", 3}};
     const auto found = kArities.find(function);
     return found == kArities.end() ? 0 : found->second;
 }

@@ -315,24 +315,18 @@ private:
     int depth_ = 0;
 };
 
-/// {NAME} in the text of a verdict stands for a value.
+}  // namespace
+
 std::string filled(const std::string& text, const Scope& scope) {
     std::string result;
     for (size_t at = 0; at < text.size();) {
         const size_t end = text[at] == '{' ? text.find('}', at) : std::string::npos;
-        if (end == std::string::npos) {
-            result += text[at++];
-            continue;
-        }
-        const std::string name = text.substr(at + 1, end - at - 1);
-        const auto value = scope(name);
-        result += value ? print(*value) : name;
-        at = end + 1;
+        const auto value = end == std::string::npos ? std::nullopt : scope(text.substr(at + 1, end - at - 1));
+        result += value ? print(*value) : std::string(1, text[at]);
+        at = value ? end + 1 : at + 1;
     }
     return result;
 }
-
-}  // namespace
 
 void read_settings(SettingsFile& file, ModelConfig& config) {
     config.is_gguf = file.is_gguf();

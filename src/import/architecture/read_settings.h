@@ -42,6 +42,9 @@ public:
 /// configuration must be set. A missing setting takes its default. Rotary tables are not read here.
 void read_settings(SettingsFile& file, ModelConfig& config);
 
+/// The text with values in the places of their names: {NAME}.
+std::string filled(const std::string& text, const Scope& scope);
+
 /// Says the verdicts of the text, and ignores what it says has no effect.
 void judge_settings(SettingsFile& file, const ModelConfig& config);
 

@@ -227,7 +227,7 @@ NodeId JsonRules::string_of(const TextAutomaton& texts) {
     return sequence({literal("\""), network(texts, true), literal("\"")});
 }
 
-NodeId JsonRules::number_of(const TextAutomaton& texts) {
+NodeId JsonRules::bare(const TextAutomaton& texts) {
     return network(texts, false);
 }
 

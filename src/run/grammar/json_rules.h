@@ -46,14 +46,15 @@ public:
     NodeId nothing() { return add(CharacterClass{}); }  ///< no text at all
     /// A string of these texts. Each has one spelling: only what has to be escaped is.
     NodeId string_of(const TextAutomaton& texts);
-    /// These texts as they are, which are numbers.
-    NodeId number_of(const TextAutomaton& texts);
+    /// These texts as they are.
+    NodeId bare(const TextAutomaton& texts);
     /// `"text":` and blanks
     NodeId key(std::string_view text);
     /// `[` items `]`. `rest`: of all items behind the given ones, that many of them.
     NodeId list(std::span<const NodeId> items, std::optional<NodeId> rest, int64_t least,
                 std::optional<int64_t> most);
 
+    const RuleSet& rules() const { return rules_; }
     RuleSet take(NodeId root);
 
 private:

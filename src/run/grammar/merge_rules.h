@@ -4,7 +4,8 @@
 
 namespace tessera::grammar {
 
-/// Adds the rules of another grammar. @return its root, a rule of `into` now
+/// Adds the rules of another grammar behind those of `into`, in their order. @return its root, a rule of
+/// `into` now
 RuleId merge_rules(RuleSet& into, RuleSet other);
 
 }  // namespace tessera::grammar

@@ -18,22 +18,6 @@ using Kind = SchemaValue::Kind;
 /// A limit, since all sets of patterns are tried.
 constexpr size_t kMostPatterns = 6;
 
-/// Names in order: those of properties, then those that are only required.
-std::vector<std::string> given_names(const std::vector<const SchemaValue*>& leaves) {
-    std::vector<std::string> names;
-    std::set<std::string> known;
-    const auto add = [&](const std::string& name) {
-        if (known.insert(name).second) names.push_back(name);
-    };
-    for (const SchemaValue* schema : leaves)
-        if (const SchemaValue* properties = schema->find("properties"))
-            for (const std::string& name : properties->keys) add(name);
-    for (const SchemaValue* schema : leaves)
-        if (const SchemaValue* required = schema->find("required"))
-            for (const SchemaValue& item : required->items) add(item.text);
-    return names;
-}
-
 /// True if the schemas do not restrict members.
 bool are_free(const std::vector<const SchemaValue*>& leaves) {
     return std::all_of(leaves.begin(), leaves.end(), [](const SchemaValue* schema) {
@@ -83,23 +67,37 @@ std::optional<SchemaReader::Conjunction> SchemaReader::member(const Schemas& lea
     return result;
 }
 
-NodeId SchemaReader::object(const Schemas& leaves) {
-    std::set<std::string> required;
+std::vector<SchemaReader::GivenMember> SchemaReader::given_members(const Schemas& leaves) {
+    std::vector<std::string> names;
+    std::set<std::string> known, required;
+    const auto add = [&](const std::string& name) {
+        if (known.insert(name).second) names.push_back(name);
+    };
     for (const SchemaValue* schema : leaves) {
         if (const SchemaValue* properties = schema->find("properties"))
-            expect(*properties, Kind::kObject, "an object of schemas");
+            for (const std::string& name : expect(*properties, Kind::kObject, "an object of schemas").keys)
+                add(name);
         if (const SchemaValue* patterns = schema->find("patternProperties"))
             expect(*patterns, Kind::kObject, "an object of schemas");
         if (const SchemaValue* list = schema->find("required"))
             for (const SchemaValue& item : expect(*list, Kind::kList, "a list of names").items)
                 required.insert(expect(item, Kind::kText, "a name").text);
     }
+    for (const SchemaValue* schema : leaves)
+        if (const SchemaValue* list = schema->find("required"))
+            for (const SchemaValue& item : list->items) add(item.text);
+    std::vector<GivenMember> given;
+    for (const std::string& name : names)
+        given.push_back({name, required.contains(name), member(leaves, name)});
+    return given;
+}
+
+NodeId SchemaReader::object(const Schemas& leaves) {
     const auto [least, most] = counts(leaves, "minProperties", "maxProperties");
-    const std::vector<std::string> names = given_names(leaves);
     std::vector<Member> members;
-    for (const std::string& name : names) {
-        const auto content = member(leaves, name);
-        const bool is_required = required.contains(name);
+    std::vector<std::string> names;
+    for (const auto& [name, is_required, content] : given_members(leaves)) {
+        names.push_back(name);
         if (!content && is_required)
             return nothing(leaves, *leaves.front(),
                            fmt::format("requires the member {}, but allows no value of it", shown(name)));

@@ -54,13 +54,17 @@ const SchemaValue& SchemaReader::expect(const SchemaValue& value, Kind kind, con
 
 RuleSet SchemaReader::read() && {
     const NodeId root = rule_of({{&root_}, {}}, "schema");
-    // One after the other, not recursively: references may make a long chain.
+    define_open();
+    return rules_.take(root);
+}
+
+/// One after the other, not recursively: references may make a long chain.
+void SchemaReader::define_open() {
     while (!open_.empty()) {
         const Conjunction conjunction = std::move(open_.back());
         open_.pop_back();
         rules_.define(rule_numbers_[conjunction], value(conjunction));
     }
-    return rules_.take(root);
 }
 
 NodeId SchemaReader::rule_of(const Conjunction& conjunction, const std::string& name) {
@@ -296,6 +300,9 @@ NodeId SchemaReader::leaf(const Schemas& leaves) {
     const bool states_type = std::any_of(leaves.begin(), leaves.end(), [](const SchemaValue* schema) {
         return schema->find("type") != nullptr;
     });
+    for (const SchemaValue* schema : leaves)
+        if (const auto bare = bare_.find(schema); bare != bare_.end())
+            return bare_string(leaves, bare->second);
     for (const SchemaValue* schema : leaves)
         if (fixed_values(*schema) != nullptr) return fixed(leaves, *schema);
     if (names.empty() && !states_type) return rules_.value();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "run/grammar/json_rules.h"
+#include "run/grammar/member_rules.h"
 #include "run/grammar/number_texts.h"
 #include "run/grammar/schema_value.h"
 
@@ -22,6 +23,7 @@ public:
         : root_(root), where_(std::move(where)), rules_(where_, limits) {}
 
     RuleSet read() &&;
+    MemberRules read_members(const BareTexts& bare) &&;
 
 private:
     using Schemas = std::vector<const SchemaValue*>;
@@ -37,6 +39,11 @@ private:
         Schemas lists;   ///< of `anyOf` and `oneOf`; a branch of each must hold, too
         bool allows_nothing = false;
     };
+    struct GivenMember {
+        std::string name;
+        bool is_required = false;
+        std::optional<Conjunction> content;  ///< none: it must not be there
+    };
     struct Member {
         NodeId text;
         bool is_required;
@@ -48,6 +55,7 @@ private:
     };
 
     // schema_reader.cpp: references and combinations
+    void define_open();
     NodeId value(const SchemaValue& schema);
     NodeId value(const Conjunction& conjunction);
     /// By a rule, if there are several.
@@ -89,6 +97,8 @@ private:
 
     // schema_object.cpp, schema_members.cpp
     NodeId object(const Schemas& leaves);
+    /// In order: those of `properties`, then those that are only required.
+    std::vector<GivenMember> given_members(const Schemas& leaves);
     /// The rules of the schemas for a member of this name; none: it must not be there.
     std::optional<Conjunction> member(const Schemas& leaves, const std::string& name);
     bool join_member(const SchemaValue& schema, const std::string& name, Schemas& all);
@@ -96,6 +106,12 @@ private:
     std::optional<TextAutomaton> name_texts(const Schemas& leaves, const std::vector<std::string>& names);
     NodeId between_braces(const std::vector<Member>& members, std::optional<NodeId> other,
                           MemberCounts counts, const std::string& place);
+
+    // member_rules.cpp
+    /// A rule of the values that have one of these types, too.
+    RuleId narrowed(const Conjunction& content, const SchemaValue& types);
+    NodeId bare_string(const Schemas& leaves, const TextAutomaton& allowed);
+    void expect_given_alone(const Flat& flat, const std::vector<GivenMember>& given);
 
     /// Counts the work of combinations, patterns, formats and ranges. @throws Error beyond the limit
     void spend(const SchemaValue& at, size_t work);
@@ -119,6 +135,8 @@ private:
     std::map<std::string, TextAutomaton> patterns_;
     /// By texts, least and most characters.
     std::map<std::tuple<TextAutomaton, int64_t, std::optional<int64_t>>, RuleId> string_rules_;
+    /// What bare strings may be, by the schema that makes strings bare where it joins others.
+    std::map<const SchemaValue*, TextAutomaton> bare_;
     std::map<std::string, SchemaValue> absent_;  ///< schemas that forbid a member
 };
 

@@ -206,7 +206,7 @@ NodeId SchemaReader::number(const Schemas& leaves, bool are_whole) {
         return nothing(
             leaves, at, are_whole ? "allows no integer" : "allows no number",
             fmt::format("none of up to {} digits before the point is within its bounds", kMostWholeDigits));
-    return rules_.number_of(*allowed);
+    return rules_.bare(*allowed);
 }
 
 }  // namespace tessera::grammar

@@ -5,24 +5,27 @@
 #include <utility>
 
 #include "run/llm/step_reader.h"
+#include "run/llm/tagged_members.h"
 #include "run/llm/text_match.h"
 
 //     text --marker--> open --> name --> middle --> arguments --> behind --between--> name
 //                                                                        --close--> text
 //
-// If the answer departs from the form, everything since the marker is text.
+// Arguments in tags are read member by member. If the answer departs from the form, everything since the
+// marker is text.
 
 namespace tessera::llm {
 namespace {
 
 class FrameReader final : public StepReader {
 public:
-    FrameReader(CallFrame frame, bool is_thinking)
+    FrameReader(CallFrame frame, bool is_thinking, MemberKinds kinds)
         : frame_(std::move(frame)),
+          kinds_(std::move(kinds)),
           state_(is_thinking && frame_.thinking ? State::kThought : State::kBegin) {}
 
 private:
-    enum class State { kBegin, kText, kThought, kOpen, kName, kMiddle, kArguments, kBehind };
+    enum class State { kBegin, kText, kThought, kOpen, kName, kMiddle, kArguments, kMembers, kBehind };
 
     bool step(bool is_end) override {
         switch (state_) {
@@ -40,6 +43,8 @@ private:
                 return middle(is_end);
             case State::kArguments:
                 return arguments();
+            case State::kMembers:
+                return members(is_end);
             case State::kBehind:
                 return behind(is_end);
         }
@@ -125,15 +130,58 @@ private:
     }
 
     bool middle(bool is_end) {
-        const Match match = match_text(held_, frame_.middle + "{");
+        std::vector<std::string> ways = {frame_.tags ? frame_.tags->open : "{"};
+        if (frame_.tags)  // there may be no member
+            for (const auto* more : {&frame_.between, &frame_.close})
+                ways.insert(ways.end(), more->begin(), more->end());
+        for (std::string& way : ways) way.insert(0, frame_.middle);
+        const Match match = best_match(ways);
         if (match == Match::kPartly && !is_end) return false;
-        if (match != Match::kWhole) return refuse();
+        const bool is_known = !frame_.tags || kinds_.contains(name_);
+        if (match != Match::kWhole || !is_known) return refuse();
         held_.erase(0, frame_.middle.size());
         since_marker_.clear();
+        if (frame_.tags) member_kinds_ = kinds_.at(name_);
+        members_ = 0;
         add(AnswerEvent::Kind::kCall, std::exchange(name_, {}));
         has_calls_ = true;
         begin_arguments();
-        return go_to(State::kArguments);
+        return go_to(frame_.tags ? State::kMembers : State::kArguments);
+    }
+
+    Match best_match(const std::vector<std::string>& ways) const {
+        Match best = Match::kNot;
+        for (const std::string& way : ways) best = std::max(best, match_text(held_, way));
+        return best;
+    }
+
+    /// Takes a member, or the end of them. What departs from the form ends in text: the call stays without an
+    /// end, as one that is cut off.
+    bool members(bool is_end) {
+        const Match open = match_text(held_, frame_.tags->open);
+        if (open == Match::kWhole) {
+            const TaggedMember member = read_member(held_, *frame_.tags, member_kinds_);
+            if (member.state == TaggedMember::State::kPartly) return is_end && drop();
+            if (member.state == TaggedMember::State::kNot) return go_to(State::kText);
+            add(AnswerEvent::Kind::kArguments, (members_++ == 0 ? "{" : ", ") + member.json);
+            held_.erase(0, member.size);
+            return true;
+        }
+        if (open == Match::kPartly && !is_end) return false;
+        const Match behind = std::max(best_match(frame_.between), best_match(frame_.close));
+        if (behind == Match::kWhole) {
+            add(AnswerEvent::Kind::kArguments, members_ == 0 ? "{}" : "}");
+            add_call_end();
+            return go_to(State::kBehind);
+        }
+        if (open == Match::kPartly || behind == Match::kPartly) return is_end && drop();
+        return go_to(State::kText);
+    }
+
+    /// Takes what is cut off, which is no text.
+    bool drop() {
+        held_.clear();
+        return true;
     }
 
     bool arguments() { return take_arguments() && go_to(State::kBehind); }
@@ -182,21 +230,24 @@ private:
     }
 
     const CallFrame frame_;
+    const MemberKinds kinds_;
     State state_;
     std::string since_marker_;  ///< text, if it turns out to be no call
     std::string name_;
+    std::map<std::string, MemberKind> member_kinds_;  ///< of the current call
+    size_t members_ = 0;                              ///< that the current call has so far
     bool has_calls_ = false;
 };
 
 }  // namespace
 
-std::unique_ptr<AnswerReader> frame_reader(const CallFrame& frame, bool is_thinking) {
-    return std::make_unique<FrameReader>(frame, is_thinking);
+std::unique_ptr<AnswerReader> frame_reader(const CallFrame& frame, bool is_thinking, MemberKinds kinds) {
+    return std::make_unique<FrameReader>(frame, is_thinking, std::move(kinds));
 }
 
-std::unique_ptr<AnswerReader> answer_reader(const ToolForm& form, bool is_thinking) {
+std::unique_ptr<AnswerReader> answer_reader(const ToolForm& form, bool is_thinking, MemberKinds kinds) {
     const auto* frame = std::get_if<CallFrame>(&form);
-    return frame != nullptr ? frame_reader(*frame, is_thinking) : harmony_reader();
+    return frame != nullptr ? frame_reader(*frame, is_thinking, std::move(kinds)) : harmony_reader();
 }
 
 }  // namespace tessera::llm

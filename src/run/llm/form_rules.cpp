@@ -7,7 +7,6 @@
 #include "run/grammar/json_schema.h"
 #include "run/grammar/merge_rules.h"
 #include "run/grammar/special_token.h"
-#include "run/llm/tool_form.h"
 #include "support/error.h"
 #include "support/shown.h"
 
@@ -18,7 +17,7 @@ using grammar::NodeId;
 using grammar::SchemaValue;
 
 constexpr int64_t kMostBlanks = 8;
-constexpr std::string_view kNoArguments = R"({"type": "object", "additionalProperties": false})";
+constexpr const char* kNoArguments = R"({"type": "object", "additionalProperties": false})";
 
 /// Arguments are an object, also where the schema does not say so.
 void expect_object(SchemaValue& schema) {
@@ -37,6 +36,21 @@ void expect_object(SchemaValue& schema) {
     schema.keys.emplace_back("type");
     schema.items.push_back(
         {.kind = SchemaValue::Kind::kText, .text = "object", .items = {}, .keys = {}, .place = "type"});
+}
+
+/// What `make` makes of the schema of a function's arguments; errors name the function.
+template <typename Make>
+NodeId by_schema(const Tool& tool, Make&& make) {
+    const std::string place = tool.name + ".parameters";
+    try {
+        SchemaValue schema =
+            grammar::parse_schema_value(tool.parameters.empty() ? kNoArguments : tool.parameters, place);
+        expect_object(schema);
+        return make(schema, place);
+    } catch (const Error& error) {
+        throw Error("tools", error.entity.empty() ? place : place + "." + error.entity, error.problem,
+                    error.advice, ErrorKind::kUsage);
+    }
 }
 
 }  // namespace
@@ -115,17 +129,44 @@ NodeId FormRules::rule(std::string name, NodeId body) {
 }
 
 NodeId FormRules::arguments(const Tool& tool) {
-    const std::string place = tool.name + ".parameters";
-    try {
-        SchemaValue schema =
-            grammar::parse_schema_value(tool.parameters.empty() ? kNoArguments : tool.parameters, place);
-        expect_object(schema);
+    return by_schema(tool, [&](const SchemaValue& schema, const std::string& place) {
         return rules_.add(
             grammar::Reference{grammar::merge_rules(rules_, grammar::schema_rules(schema, place))});
-    } catch (const Error& error) {
-        throw Error("tools", error.entity.empty() ? place : place + "." + error.entity, error.problem,
-                    error.advice, ErrorKind::kUsage);
-    }
+    });
+}
+
+NodeId FormRules::member(const grammar::MemberRules::Member& member, const MemberTags& tags,
+                         grammar::RuleId first) {
+    std::vector<NodeId> ways;
+    const auto add = [&](const std::string& before, std::optional<grammar::RuleId> value) {
+        if (!value) return;
+        if ((member.name + before).find(before) != member.name.size())
+            throw Error("", "properties", fmt::format("have the name {}", shown(member.name)),
+                        fmt::format("write a name without {}", shown(before)));
+        ways.push_back(sequence({text(before), rules_.add(grammar::Reference{first + *value})}));
+    };
+    add(tags.before_text, member.text);
+    add(tags.before_json, member.json);
+    const NodeId one = sequence({text(tags.open + member.name), choice(std::move(ways)), text(tags.end)});
+    return member.is_required ? one : repeated(one, 0, 1);
+}
+
+NodeId FormRules::members(const Tool& tool, const MemberTags& tags,
+                          std::map<std::string, MemberKind>& kinds) {
+    return by_schema(tool, [&](const SchemaValue& schema, const std::string& place) {
+        grammar::MemberRules made = grammar::member_rules(
+            schema, place, {.mark = std::string(tags.mark()), .are_told_apart = tags.tells_strings()});
+        const auto first = static_cast<grammar::RuleId>(rules_.rules.size());
+        (void)grammar::merge_rules(rules_, std::move(made.rules));
+        std::vector<NodeId> parts;
+        for (const grammar::MemberRules::Member& one : made.members) {
+            kinds[one.name] = !one.json  ? MemberKind::kText
+                              : one.text ? MemberKind::kEither
+                                         : MemberKind::kJson;
+            parts.push_back(member(one, tags, first));
+        }
+        return sequence(std::move(parts));
+    });
 }
 
 grammar::RuleSet FormRules::take(NodeId root) {

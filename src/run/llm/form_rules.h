@@ -1,13 +1,16 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "run/grammar/member_rules.h"
 #include "run/grammar/rule_set.h"
 #include "run/llm/tokenizer.h"
+#include "run/llm/tool_form.h"
 #include "tessera/tools.h"
 
 namespace tessera::llm {
@@ -33,12 +36,17 @@ public:
     /// The arguments of a function: a JSON object of its schema.
     /// @throws Error for a schema that is wrong, of no object, or not followed
     grammar::NodeId arguments(const Tool& tool);
+    /// The same, as members in tags. `kinds`: of the members.
+    grammar::NodeId members(const Tool& tool, const MemberTags& tags,
+                            std::map<std::string, MemberKind>& kinds);
 
     grammar::RuleSet& rules() { return rules_; }
     grammar::RuleSet take(grammar::NodeId root);
 
 private:
     std::string_view leading_token(std::string_view text) const;
+    grammar::NodeId member(const grammar::MemberRules::Member& member, const MemberTags& tags,
+                           grammar::RuleId first);
 
     std::set<std::string> special_;
     grammar::RuleSet rules_;

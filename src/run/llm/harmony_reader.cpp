@@ -55,9 +55,12 @@ class HarmonyReader final : public StepReader {
         const size_t recipient = head.find(kRecipient);
         if (recipient != std::string::npos) {
             const auto begin = head.begin() + static_cast<std::ptrdiff_t>(recipient + kRecipient.size());
-            add(AnswerEvent::Kind::kCall, {begin, std::find_if_not(begin, head.end(), is_name_character)});
-            begin_arguments();
-            return go_to(State::kArguments);
+            const std::string name(begin, std::find_if_not(begin, head.end(), is_name_character));
+            if (!name.empty()) {
+                add(AnswerEvent::Kind::kCall, name);
+                begin_arguments();
+                return go_to(State::kArguments);
+            }
         }
         kind_ = head.find("<|channel|>analysis") != std::string::npos ? AnswerEvent::Kind::kThought
                                                                       : AnswerEvent::Kind::kText;

@@ -5,7 +5,7 @@
 
 namespace tessera::llm {
 
-/// Finds the end of a JSON object that comes in pieces, by its brackets and quotes alone.
+/// Finds the end of a JSON object or array that comes in pieces, by its brackets and quotes alone.
 class JsonExtent {
 public:
     /// Takes more of it. @return the number of bytes of `text` that belong to the object

@@ -20,7 +20,7 @@ std::vector<AnswerEvent> StepReader::finish() {
 
 bool StepReader::take_arguments() {
     give(AnswerEvent::Kind::kArguments, extent_.take(held_));
-    if (extent_.is_complete()) events_.push_back({.kind = AnswerEvent::Kind::kCallEnd});
+    if (extent_.is_complete()) add_call_end();
     return extent_.is_complete();
 }
 

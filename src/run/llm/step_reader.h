@@ -27,6 +27,7 @@ protected:
     void begin_arguments() { extent_ = {}; }
     /// Gives arguments as they come; true when they are complete.
     bool take_arguments();
+    void add_call_end() { events_.push_back({.kind = AnswerEvent::Kind::kCallEnd}); }
     /// Gives the first bytes of what is held; false if there are none.
     bool give(AnswerEvent::Kind kind, size_t size);
     /// An event with a text, unless the text is empty.

@@ -42,13 +42,15 @@ ToolAnswer tool_answer(const ChatTemplate& chat, const Tokenizer& tokenizer, std
     const auto* frame = std::get_if<CallFrame>(&form);
     const bool is_thinking =
         frame != nullptr && frame->thinking && ends_with_mark(tokenizer, prompt, *frame->thinking);
-    const grammar::RuleSet rules = tool_rules(form, tools, choice, is_thinking, tokenizer);
+    ToolRules rules = tool_rules(form, tools, choice, is_thinking, tokenizer);
     std::optional<std::vector<TokenId>> ends = answer_ends(form, tokenizer);
     const bool past_end = ends.has_value();
-    return {.grammar = Grammar(std::make_shared<const grammar::Automaton>(grammar::compile(rules))),
+    return {.grammar = Grammar(std::make_shared<const grammar::Automaton>(grammar::compile(rules.grammar))),
             .stop_ids = ends ? std::move(*ends) : chat.turn_ends(tokenizer, {}),
             .past_end = past_end,
-            .reader = [form, is_thinking] { return answer_reader(form, is_thinking); }};
+            .reader = [form, is_thinking, kinds = std::move(rules.kinds)] {
+                return answer_reader(form, is_thinking, kinds);
+            }};
 }
 
 }  // namespace tessera::llm

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstring>
 #include <utility>
 
+#include "run/llm/tag_form.h"
+#include "run/llm/text_match.h"
 #include "support/error.h"
 
 // Three conversations show the form: an assistant that says something, one that calls a function, and one
@@ -24,20 +27,23 @@ constexpr std::array<const char*, 2> kIds = {"probe0001", "probe0002"};
 /// A text that begins and ends like nothing that a template writes.
 constexpr const char* kSaid = "~said~";
 constexpr const char* kArguments = R"({"probe_key": "probe_value"})";
-constexpr std::string_view kKey = R"("probe_key")", kValue = R"("probe_value")", kBareValue = "probe_value";
+constexpr std::string_view kKey = R"("probe_key")", kValue = R"("probe_value")";
 constexpr std::string_view kPrintedArguments = "{'probe_key': 'probe_value'}";
+constexpr const char* kUnknownArguments =
+    "does not write calls of functions, or not with their arguments as a JSON object or as members in tags";
 constexpr const char* kForms =
-    "a template that writes `tools`, and calls as a name and a JSON object of arguments (as those of Qwen2.5 "
-    "and 3, Hermes, Llama 3.1 to 3.3, Mistral and gpt-oss do) is needed: send the request without tools, or "
-    "give another template with --chat-template";
+    "a template that writes `tools`, and calls as a name and arguments, which are a JSON object (as those of "
+    "Qwen2.5 and 3, Hermes, Llama 3.1 to 3.3, Mistral and gpt-oss are) or members in tags (Qwen3-Coder, GLM "
+    "4.5, MiniMax-M2), is needed: send the request without tools, or give another template with "
+    "--chat-template";
 
 std::vector<ChatMessage> conversation(ChatMessage answer) {
     return {{"user", "Probe."}, std::move(answer)};
 }
 
-ChatMessage calling(size_t count) {
+ChatMessage calling(size_t count, const char* arguments = kArguments) {
     ChatMessage message{"assistant", ""};
-    for (size_t i = 0; i < count; ++i) message.tool_calls.push_back({kIds[i], kNames[i], kArguments});
+    for (size_t i = 0; i < count; ++i) message.tool_calls.push_back({kIds[i], kNames[i], arguments});
     return message;
 }
 
@@ -82,10 +88,18 @@ std::optional<Range> find_arguments(std::string_view text, size_t from) {
     return Range{begin - 1, at + 1};
 }
 
-std::optional<Found> find_call(std::string_view text, size_t from, const std::string& name) {
+/// `tags`: of the arguments; none: they are JSON.
+std::optional<Found> find_call(std::string_view text, size_t from, const std::string& name,
+                               const std::optional<MemberTags>& tags = {}) {
     const size_t at = text.find(name, from);
     if (at == std::string::npos) return std::nullopt;
     const size_t end = at + name.size();
+    if (tags) {
+        const std::string members = tags->open + kProbeKey + tags->before_text + kProbeValue + tags->end;
+        const size_t begin = text.find(members, end);
+        if (begin == std::string::npos) return std::nullopt;
+        return Found{{at, end}, {begin, begin + members.size()}};
+    }
     const auto arguments = find_arguments(text, end);
     if (!arguments) return std::nullopt;
     return Found{{at, end}, *arguments};
@@ -181,12 +195,32 @@ size_t head_of(std::string_view said, std::string_view one, const Tokenizer& tok
     throw Error(chat.where(), "", "the chat template " + problem, kForms, ErrorKind::kUsage);
 }
 
+/// The tags of members, of which calls with other arguments tell more.
+/// @param one the text of a conversation with a call; its message differs from others from `head` on
+MemberTags tags_of(const ChatTemplate& chat, const std::string& one, size_t head, ArgumentsForm form) {
+    const auto behind_name = [&](std::string_view text) {
+        const size_t at = text.find(kNames[0], head);
+        return at == std::string_view::npos ? std::string_view() : text.substr(at + std::strlen(kNames[0]));
+    };
+    const std::string two = probe(chat, calling(1, kTwoMembers), form),
+                      number = probe(chat, calling(1, kNumberMember), form),
+                      list = probe(chat, calling(1, kListMember), form),
+                      none = probe(chat, calling(1, "{}"), form);
+    const auto tags = find_tags({.one = behind_name(one),
+                                 .two = behind_name(two),
+                                 .number = behind_name(number),
+                                 .list = behind_name(list),
+                                 .none = behind_name(none)});
+    if (!tags) refuse(chat, kUnknownArguments);
+    return *tags;
+}
+
 /// The text between two calls; empty if the template does not write two, or not as it writes one.
 std::optional<std::string> find_between(const std::string& text, size_t head, const CallFrame& frame,
                                         const std::vector<std::string>& ends) {
-    const auto first = find_call(text, head, kNames[0]);
+    const auto first = find_call(text, head, kNames[0], frame.tags);
     if (!first) return std::nullopt;
-    const auto second = find_call(text, first->arguments.end, kNames[1]);
+    const auto second = find_call(text, first->arguments.end, kNames[1], frame.tags);
     if (!second) return std::nullopt;
     const auto part = [&](size_t begin, size_t end) { return with_holes(text.substr(begin, end - begin)); };
     const bool is_alike =
@@ -199,6 +233,11 @@ std::optional<std::string> find_between(const std::string& text, size_t head, co
 
 }  // namespace
 
+std::string_view MemberTags::mark() const {
+    const std::string_view text = std::string_view(end).substr(skip_blanks(end, 0));
+    return text.substr(0, trimmed_size(text));
+}
+
 bool is_name_character(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
 }
@@ -206,13 +245,13 @@ bool is_name_character(char c) {
 ArgumentsForm arguments_form(const ChatTemplate& chat) {
     const std::string of_object = probe(chat, calling(1), ArgumentsForm::kObject);
     if (find_call(of_object, 0, kNames[0])) return ArgumentsForm::kObject;
-    // A template that writes the members of an object in a way of its own, as Gemma 4's does, means that way
-    // also where it would copy a text. One that prints the whole object as Python does wants a text.
-    const bool has_members = of_object.find(kBareValue) != std::string::npos &&
+    // A template that writes the members of an object in a way of its own means that way also where it would
+    // copy a text. One that prints the whole object as Python does wants a text.
+    const bool has_members = of_object.find(kProbeValue) != std::string::npos &&
                              of_object.find(kPrintedArguments) == std::string::npos;
-    if (!has_members && find_call(probe(chat, calling(1), ArgumentsForm::kText), 0, kNames[0]))
-        return ArgumentsForm::kText;
-    refuse(chat, "does not write calls of functions, or not with their arguments as a JSON object");
+    if (has_members) return ArgumentsForm::kObject;
+    if (find_call(probe(chat, calling(1), ArgumentsForm::kText), 0, kNames[0])) return ArgumentsForm::kText;
+    refuse(chat, kUnknownArguments);
 }
 
 ToolForm tool_form(const ChatTemplate& chat, const Tokenizer& tokenizer) {
@@ -226,15 +265,23 @@ ToolForm tool_form(const ChatTemplate& chat, const Tokenizer& tokenizer) {
     for (const TokenId id : chat.turn_ends(tokenizer, {})) ends.push_back(tokenizer.token_bytes(id));
     for (const TokenId id : tokenizer.eos()) ends.push_back(tokenizer.token_bytes(id));
     const size_t head = head_of(said, one, tokenizer);
-    const auto found = find_call(one, head, kNames[0]);
-    if (!found) refuse(chat, "writes calls of functions before the assistant's message begins");
     CallFrame frame{.thinking = think_marks(chat)};
+    if (!find_call(one, 0, kNames[0])) frame.tags = tags_of(chat, one, head, form);
+    const auto found = find_call(one, head, kNames[0], frame.tags);
+    if (!found) refuse(chat, "writes calls of functions before the assistant's message begins");
     set_marker(frame, trimmed_left(std::string_view(one).substr(head, found->name.begin - head)), tokenizer);
     frame.middle = with_holes(one.substr(found->name.end, found->arguments.begin - found->name.end));
     frame.close =
         ways(with_holes(std::string(before_end(std::string_view(one).substr(found->arguments.end), ends))));
-    if (frame.marker.empty() || frame.middle.empty() || is_name_character(frame.middle.front()))
+    const std::string behind_name = frame.tags ? frame.middle + frame.tags->open : frame.middle;
+    if (frame.marker.empty() || behind_name.empty() || is_name_character(behind_name.front()))
         refuse(chat, "writes the name of a function so that it cannot be told from what is around it");
+    for (const AddedToken& token : tokenizer.added_tokens())
+        if (token.special && !token.content.empty() && frame.marker != token.content &&
+            frame.marker.find(token.content) != std::string::npos)
+            refuse(chat, "begins calls with a text in which " + token.content + " stands, a special token");
+    if (frame.tags && (frame.is_bare || frame.close.front().empty()))
+        refuse(chat, "writes members of arguments in tags, but neither before nor behind a call");
     if (const auto between = find_between(probe(chat, calling(2), form), head, frame, ends))
         frame.between = ways(*between);
     return frame;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,6 +25,22 @@ struct ThinkMarks {
     bool operator==(const ThinkMarks&) const = default;
 };
 
+/// Arguments that are no JSON object: members between fixed texts, in which strings stand as they are.
+///
+///     <parameter=city>\nParis\n</parameter>\n      <p name="days" string="false">3</p>
+///     open            before_text  end                      before_json
+struct MemberTags {
+    std::string open;         ///< before the name of a member
+    std::string before_text;  ///< between the name and a string
+    std::string before_json;  ///< between the name and any other value; may be the same
+    std::string end;          ///< behind the value
+
+    /// What no string has: the end without blanks.
+    std::string_view mark() const;
+    bool tells_strings() const { return before_text != before_json; }
+    bool operator==(const MemberTags&) const = default;
+};
+
 /// Calls as most models write them: names and JSON objects, with fixed texts around them.
 ///
 ///     <tool_call>\n{"name": "f", "arguments": {..}}\n</tool_call>\n<tool_call>\n{"name": "g", ..
@@ -39,6 +56,7 @@ struct CallFrame {
         {};  ///< ways from the arguments to the name of the next call; may be none
     std::vector<std::string> close = {};     ///< ways to end behind the arguments; at least one
     std::vector<std::string> prefixes = {};  ///< one of them may come before the marker
+    std::optional<MemberTags> tags = {};     ///< none: arguments are JSON
     std::optional<ThinkMarks> thinking = {};
     bool operator==(const CallFrame&) const = default;
 };
@@ -54,6 +72,11 @@ struct Harmony {
 };
 
 using ToolForm = std::variant<CallFrame, Harmony>;
+
+/// What the value of a member may be.
+enum class MemberKind { kText, kJson, kEither };
+/// Of the members of each function's arguments, where they are written in tags.
+using MemberKinds = std::map<std::string, std::map<std::string, MemberKind>>;
 
 /// True for the characters of names in an answer.
 bool is_name_character(char c);

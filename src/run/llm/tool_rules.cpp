@@ -57,7 +57,7 @@ public:
     FrameRules(const CallFrame& frame, const Tokenizer& tokenizer, const ToolChoice& choice)
         : frame_(frame), choice_(choice), rules_(tokenizer), network_(rules_.rules()) {}
 
-    grammar::RuleSet make(const std::vector<Tool>& tools, bool is_thinking) && {
+    ToolRules make(const std::vector<Tool>& tools, bool is_thinking) && {
         const bool is_free = choice_.use != ToolChoice::Use::kRequired;
         const State first = network_.add_state(is_free);
         if (!tools.empty() && choice_.use != ToolChoice::Use::kNone) add_calls(tools);
@@ -71,7 +71,7 @@ public:
             network_.add_region(*thought_,
                                 {.marks = {mark(frame_.thinking->close, behind)}, .is_final = is_free});
         }
-        return rules_.take(rules_.rules().add(network_.take()));
+        return {rules_.take(rules_.rules().add(network_.take())), std::move(kinds_)};
     }
 
 private:
@@ -102,7 +102,10 @@ private:
     void add_calls(const std::vector<Tool>& tools) {
         std::vector<NodeId> ways;
         for (const Tool& tool : tools)
-            ways.push_back(rules_.sequence({rules_.text(tool.name + frame_.middle), rules_.arguments(tool)}));
+            ways.push_back(
+                rules_.sequence({rules_.text(tool.name + frame_.middle),
+                                 frame_.tags ? rules_.members(tool, *frame_.tags, kinds_[tool.name])
+                                             : rules_.arguments(tool)}));
         const NodeId call = rules_.rule("call", rules_.choice(std::move(ways)));
         std::vector<NodeId> parts = {rules_.text(frame_.open), call};
         if (choice_.is_parallel && !frame_.between.empty())
@@ -119,6 +122,7 @@ private:
     AnswerNetwork network_;
     std::optional<State> calls_;
     std::optional<State> thought_;
+    MemberKinds kinds_;
 };
 
 /// Messages of thoughts and remarks, then a call, or the final text.
@@ -144,11 +148,11 @@ grammar::RuleSet harmony_rules(const std::vector<Tool>& tools, ToolChoice::Use u
 
 }  // namespace
 
-grammar::RuleSet tool_rules(const ToolForm& form, std::span<const Tool> tools, const ToolChoice& choice,
-                            bool is_thinking, const Tokenizer& tokenizer) {
+ToolRules tool_rules(const ToolForm& form, std::span<const Tool> tools, const ToolChoice& choice,
+                     bool is_thinking, const Tokenizer& tokenizer) {
     const std::vector<Tool> chosen = chosen_tools(tools, choice);
     const auto* frame = std::get_if<CallFrame>(&form);
-    if (frame == nullptr) return harmony_rules(chosen, choice.use, tokenizer);
+    if (frame == nullptr) return {harmony_rules(chosen, choice.use, tokenizer)};
     return FrameRules(*frame, tokenizer, choice).make(chosen, is_thinking && frame->thinking);
 }
 

@@ -22,6 +22,9 @@ std::optional<Scalar> scope(const std::string& name) {
     if (name == "heads") return Scalar{int64_t{6}};
     if (name == "scale") return Scalar{0.5};
     if (name == "kind") return Scalar{std::string("full")};
+    if (name == "kinds")
+        return Scalar{
+            std::vector<Scalar>{{std::string("full")}, {std::string("none")}, {std::string("full")}}};
     if (name == "dense") return Scalar{std::vector<Scalar>{{int64_t{1}}, {int64_t{3}}}};
     return std::nullopt;
 }
@@ -54,6 +57,17 @@ TEST(Evaluate, ConditionsLookNoFurtherThanTheyMust) {
     EXPECT_EQ(value_of("3 in dense and not 2 in dense"), "true");
     EXPECT_EQ(value_of("given(null, heads)"), "6");
     EXPECT_EQ(value_of("dense[1] + length(dense)"), "5");
+}
+
+TEST(Evaluate, PlacesInLists) {
+    EXPECT_EQ(value_of("count(kinds, \"full\", 0)"), "0");
+    EXPECT_EQ(value_of("count(kinds, kind, 2)"), "1");
+    EXPECT_EQ(value_of("count(kinds, \"full\", 3)"), "2");
+    EXPECT_EQ(value_of("nth(kinds, \"full\", 1)"), "2");
+    EXPECT_EQ(value_of("nth(dense, 3, 0)"), "1");
+    EXPECT_THAT(evaluation_problem("nth(kinds, \"full\", 2)"), HasSubstr("2 of 2 such elements"));
+    EXPECT_THAT(evaluation_problem("count(kinds, \"full\", 4)"), HasSubstr("4 of 3 elements"));
+    EXPECT_THAT(evaluation_problem("count(heads, 1, 0)"), HasSubstr("is of a list"));
 }
 
 TEST(Evaluate, WhatHasNoValueIsAnError) {

@@ -65,7 +65,7 @@ json small_config(const Architecture& architecture) {
         if (setting.name == "growth" && !setting.hf.absent) put(config, setting.hf.names.front(), 0.1);
         if (setting.name == "has_prefix") put(config, setting.hf.names.front(), false);
         // Some texts want to be told these.
-        if (setting.name == "kind" && !setting.hf.absent)
+        if ((setting.name == "kind" && !setting.hf.absent) || setting.name == "kinds")
             config[setting.hf.names.front()] = {setting.choices.front(), setting.choices.back()};
         if (setting.name == "scaling")
             config["rope_parameters"] = {{"rope_type", "linear"}, {"factor", 2.0}, {"rope_theta", 100.0}};

@@ -83,6 +83,13 @@ VARIANTS = {
         n_group=4, topk_group=2, moe_intermediate_size=9, n_shared_experts=1, first_k_dense_replace=1, routed_scaling_factor=1.5,
         rope_parameters={"rope_type": "yarn", "rope_theta": 100.0, "factor": 4.0, "original_max_position_embeddings": 16,
                          "mscale": 1.0, "mscale_all_dim": 1.0}), {}),
+    # Blocks that layers share by turns, with matrices of low rank of each layer's own.
+    "zamba2": ("zamba2", dict(COMMON, hidden_size=12, intermediate_size=13, num_hidden_layers=3, num_attention_heads=6, num_mem_blocks=2,
+        layers_block_type=["hybrid","hybrid","hybrid"], n_mamba_heads=4, mamba_ngroups=2, mamba_d_state=5, rms_norm_eps=0.3,
+        time_step_min=1e-9, adapter_rank=3, use_shared_attention_adapter=True, use_mem_rope=True), {}),
+    # Rows of one convolution that are stored apart.
+    "olmo_hybrid": ("olmo_hybrid", dict(COMMON, hidden_size=24, intermediate_size=13, num_attention_heads=4, num_hidden_layers=2, layer_types=["linear_attention", "full_attention"],
+        linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=3, linear_value_head_dim=5), {}),
     "kimi_linear": ("kimi_linear", dict(LLAMA, hidden_size=24, num_key_value_heads=6, num_hidden_layers=3, moe_intermediate_size=9,
         num_experts=4, num_experts_per_token=2, num_expert_group=1, linear_num_heads=2, linear_head_dim=6, kv_lora_rank=8,
         qk_nope_head_dim=4, qk_rope_head_dim=2, v_head_dim=5, layer_types=["linear_attention", "full_attention", "linear_attention"]), {}),
@@ -125,6 +132,12 @@ def values(name, shape, center):
     return ((np.float32(center) + np.float32(0.5) * y) if is_scale else y).reshape(shape)
 
 
+def convolved_rows(kind, tensor):
+    """Rows of q, k and v in a convolution of all of them."""
+    rows = 2 * 3 if kind == "olmo_hybrid" else tensor.shape[0] // 3
+    return ("q", rows), ("k", rows), ("v", tensor.shape[0] - 2 * rows)
+
+
 def stored_experts(kind, state):
     """The tensors as they are stored, and a function that gives the model's own ones. transformers 5 keeps the experts of a
     layer together, [experts, outputs, inputs], gates before ups; the files have them one by one."""
@@ -132,10 +145,10 @@ def stored_experts(kind, state):
     base = "block_sparse_moe" if kind == "mixtral" else "mlp"
     shapes, parts = {}, {}
     for name, tensor in state.items():
-        if kind == "kimi_linear" and name.endswith("conv1d.weight"):
-            own = [name.replace("conv1d", f"{part}_conv1d") for part in "qkv"]
-            parts[name] = [own]
-            shapes.update({each: [tensor.shape[0] // 3, *tensor.shape[1:]] for each in own})
+        if kind in ("kimi_linear", "olmo_hybrid") and name.endswith("conv1d.weight"):
+            own = {name.replace("conv1d", f"{part}_conv1d"): rows for part, rows in convolved_rows(kind, tensor)}
+            parts[name] = [list(own)]
+            shapes.update({each: [rows, *tensor.shape[1:]] for each, rows in own.items()})
             continue
         if not name.endswith(("gate_up_proj", "down_proj")) or ".experts." not in name or kind == "gemma4_text":
             stored = name.replace(".mlp.gate.", f".{base}.gate.")
@@ -302,7 +315,8 @@ def expected(name):
     config._attn_implementation = "eager"
     config._experts_implementation = "eager"
     model = transformers.AutoModelForCausalLM.from_config(config).double().eval()
-    state = {k: v for k, v in model.state_dict().items() if not (k == "lm_head.weight" and config.tie_word_embeddings)}
+    is_first = {}  # of names for one tensor the first is stored
+    state = {k: v for k, v in model.state_dict().items() if is_first.setdefault(v.data_ptr(), k) == k}
     center = 0 if kind in ("gemma2", "gemma3_text") else 1
     shapes, parts = stored_experts(kind, state)
     for k, v in state.items():

@@ -49,8 +49,9 @@ std::vector<AnswerEvent> read(AnswerReader& reader, const std::vector<std::strin
 }
 
 /// Whole, by bytes, and in random pieces: all the same.
-std::string read_in_all_ways(const ToolForm& form, const std::string& text, bool is_thinking = false) {
-    const std::string whole = shown(read(*answer_reader(form, is_thinking), {text}));
+std::string read_in_all_ways(const ToolForm& form, const std::string& text, bool is_thinking = false,
+                             const MemberKinds& kinds = {}) {
+    const std::string whole = shown(read(*answer_reader(form, is_thinking, kinds), {text}));
     std::mt19937 random(1);
     for (int round = 0; round < 20; ++round) {
         std::vector<std::string> pieces;
@@ -59,13 +60,55 @@ std::string read_in_all_ways(const ToolForm& form, const std::string& text, bool
             pieces.push_back(text.substr(at, size));
             at += size;
         }
-        EXPECT_EQ(shown(read(*answer_reader(form, is_thinking), pieces)), whole) << text;
+        EXPECT_EQ(shown(read(*answer_reader(form, is_thinking, kinds), pieces)), whole) << text;
     }
     return whole;
 }
 
 ToolForm form_of(const testing::ToolModel& model) {
     return tool_form(model.chat, model.tokenizer);
+}
+
+TEST(AnswerReader, MembersInTags) {
+    const MemberKinds kinds = {
+        {"f", {{"s", MemberKind::kText}, {"j", MemberKind::kJson}, {"e", MemberKind::kEither}}}, {"g", {}}};
+    const ToolForm form = form_of(testing::membered());
+    const auto is = [&](const std::string& text) { return read_in_all_ways(form, text, false, kinds); };
+    const auto member = [](const std::string& name, const std::string& value) {
+        return "<parameter=" + name + ">\n" + value + "\n</parameter>\n";
+    };
+    const std::string begin = "<tool_call>\n<function=f>\n", end = "</function>\n</tool_call>",
+                      none = "<tool_call>\n<function=g>\n" + end;
+    EXPECT_EQ(is("So: \n" + none), "So:|g({})");
+    EXPECT_EQ(is(begin + member("s", "a \"b\"\n</para>\n") + member("j", R"({"</parameter>": [1]})") + end +
+                 "\n" + none),
+              R"(f({"s": "a \"b\"\n</para>\n", "j": {"</parameter>": [1]}})g({}))");
+    EXPECT_EQ(is(begin + member("s", "17") + member("e", "17") + end), R"(f({"s": "17", "e": 17}))");
+    EXPECT_EQ(is(begin + member("e", "17.") + end), R"(f({"e": "17."}))");
+    EXPECT_EQ(is(begin + member("e", "[\"</parameter>\"]") + end), R"(f({"e": ["</parameter>"]}))");
+    EXPECT_EQ(is(begin + member("s", "") + end), R"(f({"s": ""}))");
+    // Cut off, there is no end, and what has come of a member is left out.
+    EXPECT_EQ(is(begin + member("s", "x") + "<parameter=j>\n[1"), R"(f({"s": "x")");
+    EXPECT_EQ(is(begin + member("s", "x") + "</fun"), R"(f({"s": "x")");
+    // What departs from the form is text.
+    EXPECT_EQ(is("<tool_call>\n<function=h>\n" + end), "<tool_call>\n<function=h>\n" + end + "|");
+    EXPECT_EQ(is(begin + "x"), begin + "x|");
+    EXPECT_EQ(is(begin + member("t", "x") + end), "f(" + member("t", "x") + end + "|");
+    EXPECT_EQ(is(begin + member("s", "x") + "x"), R"(f({"s": "x"x|)");
+}
+
+TEST(AnswerReader, TagsThatTellStrings) {
+    const MemberKinds kinds = {{"f", {{"e", MemberKind::kEither}}}};
+    const auto is = [&](const std::string& member) {
+        return read_in_all_ways(form_of(testing::attributed()),
+                                "<calls>\n<invoke name=\"f\">\n<parameter name=\"e\" string=\"" + member +
+                                    "</parameter>\n</invoke>\n</calls>",
+                                false, kinds);
+    };
+    EXPECT_EQ(is("true\">17"), R"(f({"e": "17"}))");
+    EXPECT_EQ(is("true\">{x"), R"(f({"e": "{x"}))");
+    EXPECT_EQ(is("false\">17"), R"(f({"e": 17}))");
+    EXPECT_EQ(is("false\">{\"a\": 1}"), R"(f({"e": {"a": 1}}))");
 }
 
 TEST(AnswerReader, CallsInTags) {
@@ -138,6 +181,8 @@ TEST(AnswerReader, HarmonyChannels) {
             thought + "<|channel|>commentary to=functions.f <|constrain|>json<|message|>{\"a\": 1}<|call|>"),
         "[Hm <b>.]f({\"a\": 1})");
     EXPECT_EQ(read_in_all_ways(Harmony{}, " to=functions.f<|channel|>commentary json<|message|>{}"), "f({})");
+    // Without a name it is no call.
+    EXPECT_EQ(read_in_all_ways(Harmony{}, " to=functions.<|channel|>commentary json<|message|>{}"), "{}|");
     EXPECT_EQ(read_in_all_ways(Harmony{}, thought + "<|channel|>final<|message|>Yes.<|return|>"),
               "[Hm <b>.]Yes.|");
     EXPECT_EQ(read_in_all_ways(Harmony{}, "<|channel|>commentary<|message|>I look.<|end|><|start|>assistant" +

@@ -43,6 +43,34 @@ TEST(ToolForm, IsWhatTheTemplateWrites) {
                                                      .middle = "[CALL_ID]" + kId + "[ARGS]",
                                                      .between = {"[TOOL_CALLS]"},
                                                      .close = {""}}));
+    EXPECT_EQ(frame_of(testing::membered()),
+              (CallFrame{.marker = "<tool_call>",
+                         .open = "\n<function=",
+                         .middle = ">\n",
+                         .between = {"</function>\n</tool_call>\n<tool_call>\n<function="},
+                         .close = {"</function>\n</tool_call>"},
+                         .tags = MemberTags{.open = "<parameter=",
+                                            .before_text = ">\n",
+                                            .before_json = ">\n",
+                                            .end = "\n</parameter>\n"}}));
+    EXPECT_EQ(frame_of(testing::keyed()),
+              (CallFrame{.marker = "<tool_call>",
+                         .between = {"</tool_call><tool_call>"},
+                         .close = {"</tool_call>"},
+                         .tags = MemberTags{.open = "<arg_key>",
+                                            .before_text = "</arg_key><arg_value>",
+                                            .before_json = "</arg_key><arg_value>",
+                                            .end = "</arg_value>"}}));
+    EXPECT_EQ(frame_of(testing::attributed()),
+              (CallFrame{.marker = "<calls>",
+                         .open = "\n<invoke name=\"",
+                         .middle = "\">\n",
+                         .between = {"</invoke>\n<invoke name=\""},
+                         .close = {"</invoke>\n</calls>"},
+                         .tags = MemberTags{.open = "<parameter name=\"",
+                                            .before_text = "\" string=\"true\">",
+                                            .before_json = "\" string=\"false\">",
+                                            .end = "</parameter>\n"}}));
     const testing::ToolModel harmony = testing::harmony();
     EXPECT_TRUE(std::holds_alternative<Harmony>(tool_form(harmony.chat, harmony.tokenizer)));
 }
@@ -73,8 +101,9 @@ TEST(ToolForm, BeginsAtAToken) {
     EXPECT_EQ(frame_of(testing::ToolModel(kTemplate, {"<s>", "</s>"})).marker, "<|START_ACTION|>");
 }
 
-std::string refusal(const std::string& chat_template) {
-    const testing::ToolModel model(chat_template, {"<s>", "</s>"});
+std::string refusal(const std::string& chat_template,
+                    const std::vector<std::string>& special = {"<s>", "</s>"}) {
+    const testing::ToolModel model(chat_template, special);
     try {
         (void)tool_form(model.chat, model.tokenizer);
     } catch (const Error& error) {
@@ -88,33 +117,55 @@ std::string refusal(const std::string& chat_template) {
 TEST(ToolForm, UnknownOnesAreRefused) {
     EXPECT_EQ(refusal("{% for m in messages %}<r>{{ m.content }}</s>{% endfor %}"),
               "does not tell the model of functions");
-    EXPECT_EQ(refusal("{{ tools }}{% for m in messages %}<r>{{ m.content }}</s>{% endfor %}"),
-              "does not write calls of functions, or not with their arguments as a JSON object");
-    // Arguments as tags of their own.
+    const std::string unknown =
+        "does not write calls of functions, or not with their arguments as a JSON object or as members in "
+        "tags";
+    const auto written = [](const std::string& call) {
+        return refusal(
+            "{{ tools | tojson }}{% for m in messages %}<r>{{ m.content }}"
+            "{% for c in m.tool_calls or [] %}" +
+            call + "{% endfor %}</s>{% endfor %}");
+    };
+    EXPECT_EQ(refusal("{{ tools }}{% for m in messages %}<r>{{ m.content }}</s>{% endfor %}"), unknown);
+    EXPECT_EQ(refusal(testing::kAttributes, {"<s>", "</s>", "calls"}),
+              "begins calls with a text in which calls stands, a special token");
+    // Tags with the names of the members in both.
     EXPECT_EQ(
-        refusal(
-            "{{ tools | tojson }}{% for m in messages %}<r>{{ m.content }}{% for c in m.tool_calls or [] %}"
-            "<f={{ c.function.name }}>{% for k, v in c.function.arguments | items %}<p={{ k }}>{{ v }}</p>"
-            "{% endfor %}</f>{% endfor %}</s>{% endfor %}"),
-        "does not write calls of functions, or not with their arguments as a JSON object");
+        written("<f={{ c.function.name }}>{% for k, v in c.function.arguments | items %}<{{ k }}>{{ v }}"
+                "</{{ k }}>{% endfor %}</f>"),
+        unknown);
+    // Something between members.
+    EXPECT_EQ(
+        written("<f={{ c.function.name }}>{% for k, v in c.function.arguments | items %}<p={{ k }}>{{ v }}"
+                "</p>{{ ',' if not loop.last }}{% endfor %}</f>"),
+        unknown);
+    // A number in another tag than it has in a string's place.
+    EXPECT_EQ(
+        written("<f={{ c.function.name }}>{% for k, v in c.function.arguments | items %}<p={{ k }}>{{ v }}"
+                "{{ '</p>' if v is string else '</n>' }}{% endfor %}</f>"),
+        unknown);
+    // Tags that tell numbers from lists.
+    EXPECT_EQ(written("<f={{ c.function.name }}>{% for k, v in c.function.arguments | items %}<p={{ k }} "
+                      "type={{ 'text' if v is string else 'number' if v is number else 'list' }}>{{ v }}</p>"
+                      "{% endfor %}</f>"),
+              unknown);
     // Members in a notation of its own, also where a text would be copied.
+    EXPECT_EQ(written("<f>call:{{ c.function.name }}{ {%- if c.function.arguments is mapping %}"
+                      "{% for k, v in c.function.arguments | items %}{{ k }}:<'>{{ v }}<'>{% endfor %}"
+                      "{% else %}{{ c.function.arguments }}{% endif %} }</f>"),
+              unknown);
+    EXPECT_EQ(written("<f>{{ c.function.name }}x{{ c.function.arguments | tojson }}</f>"),
+              "writes the name of a function so that it cannot be told from what is around it");
     EXPECT_EQ(
-        refusal(
-            "{{ tools | tojson }}{% for m in messages %}<r>{{ m.content }}{% for c in m.tool_calls or [] %}"
-            "<f>call:{{ c.function.name }}{ {%- if c.function.arguments is mapping %}"
-            "{% for k, v in c.function.arguments | items %}{{ k }}:<'>{{ v }}<'>{% endfor %}"
-            "{% else %}{{ c.function.arguments }}{% endif %} }</f>{% endfor %}</s>{% endfor %}"),
-        "does not write calls of functions, or not with their arguments as a JSON object");
-    EXPECT_EQ(
-        refusal(
-            "{{ tools | tojson }}{% for m in messages %}<r>{{ m.content }}{% for c in m.tool_calls or [] %}"
-            "<f>{{ c.function.name }}x{{ c.function.arguments | tojson }}</f>{% endfor %}</s>{% endfor %}"),
-        "writes the name of a function so that it cannot be told from what is around it");
+        written("call {{ c.function.name }}{% for k, v in c.function.arguments | items %}<p={{ k }}>{{ v }}"
+                "</p>{% endfor %}"),
+        "writes members of arguments in tags, but neither before nor behind a call");
 }
 
 TEST(ToolForm, ArgumentsAreWhatTheTemplateWants) {
     EXPECT_EQ(arguments_form(testing::tagged().chat), ArgumentsForm::kObject);
     EXPECT_EQ(arguments_form(testing::named().chat), ArgumentsForm::kText);
+    EXPECT_EQ(arguments_form(testing::membered().chat), ArgumentsForm::kObject);
     const std::vector<ChatMessage> messages = {
         {"user", "q"},
         {.role = "assistant", .content = "", .tool_calls = {{"abcdefghi", "f", R"({"a":  1})"}}},

@@ -26,6 +26,11 @@ const std::vector<Tool> kTools = {
                                       "additionalProperties": false})"},
     {.name = "adder", .parameters = R"({"type": "object", "properties": {"s": {"enum": ["x", "y"]}},
                                         "required": ["s"], "additionalProperties": false})"},
+    {.name = "note", .parameters = R"({"properties": {
+        "text": {"type": "string", "minLength": 1},
+        "level": {"anyOf": [{"type": "integer", "minimum": 3}, {"type": "string", "maxLength": 9}]},
+        "list": {"type": "array", "items": {"type": "string"}, "maxItems": 2}},
+        "required": ["text"], "additionalProperties": false})"},
     {.name = "now"}};
 
 /// The answers that the rules of a choice of tools allow, token by token.
@@ -33,8 +38,9 @@ class Answers {
 public:
     Answers(const testing::ToolModel& model, const ToolChoice& choice, bool is_thinking = false)
         : tokenizer_(model.tokenizer),
-          automaton_(std::make_shared<const grammar::Automaton>(grammar::compile(tool_rules(
-              tool_form(model.chat, model.tokenizer), kTools, choice, is_thinking, model.tokenizer)))) {}
+          automaton_(std::make_shared<const grammar::Automaton>(grammar::compile(
+              tool_rules(tool_form(model.chat, model.tokenizer), kTools, choice, is_thinking, model.tokenizer)
+                  .grammar))) {}
 
     bool may_be(const std::string& text) const {
         const auto matcher = read(text);
@@ -145,8 +151,8 @@ TEST(ToolRules, HarmonyChannels) {
     }
 }
 
-std::string refusal(const std::vector<Tool>& tools, const ToolChoice& choice) {
-    const testing::ToolModel model = testing::tagged();
+std::string refusal(const std::vector<Tool>& tools, const ToolChoice& choice,
+                    const testing::ToolModel& model = testing::tagged()) {
     try {
         (void)tool_rules(tool_form(model.chat, model.tokenizer), tools, choice, false, model.tokenizer);
     } catch (const Error& error) {
@@ -164,13 +170,71 @@ TEST(ToolRules, WhatIsWrongIsNamed) {
                 HasSubstr("tools: `f.parameters.type`: is \"string\", expected \"object\""));
     EXPECT_THAT(refusal({{.name = "f", .parameters = R"({"properties": {"x": {"not": {}}}})"}}, {}),
                 HasSubstr("tools: `f.parameters.properties.x.not`"));
+    const testing::ToolModel tags = testing::membered();
+    for (const auto& [parameters, problem] : std::vector<std::pair<std::string, std::string>>{
+             {R"({"additionalProperties": {"type": "string"}})",
+              "`f.parameters.additionalProperties`: is not supported where arguments are not written as "
+              "JSON"},
+             {R"({"anyOf": [{"required": ["a"]}, {"required": ["b"]}]})",
+              "`f.parameters.anyOf`: is not supported where arguments are not written as JSON"},
+             {R"({"properties": {"a": {}, "b": {}}, "minProperties": 1})", "counts its members"},
+             {R"({"properties": {"a>\nb": {"type": "string"}}})", "have the name a>\\nb"},
+             {R"({"properties": {"a": {"enum": []}}, "required": ["a"]})", "requires the member a"}})
+        EXPECT_THAT(refusal({{.name = "f", .parameters = parameters}}, {}, tags), HasSubstr(problem));
+}
+
+std::string member(const std::string& name, const std::string& value) {
+    return "<parameter=" + name + ">\n" + value + "\n</parameter>\n";
+}
+std::string in_members(const std::string& name, const std::string& members) {
+    return "<tool_call>\n<function=" + name + ">\n" + members + "</function>\n</tool_call>";
+}
+
+TEST(ToolRules, MembersInTags) {
+    const Answers answers(testing::membered(), {});
+    EXPECT_TRUE(answers.may_be("Text <parameter=a>."));
+    EXPECT_TRUE(answers.may_be(in_members("add", member("a", "1"))));
+    EXPECT_FALSE(answers.may_be(in_members("add", "")));
+    EXPECT_FALSE(answers.may_be(in_members("add", member("a", "\"1\""))));
+    EXPECT_FALSE(answers.may_begin_with("<tool_call>\n<function=add>\n<parameter=b"));
+    EXPECT_TRUE(answers.may_be(in_members("adder", member("s", "x")) + "\n" + in_members("now", "")));
+    EXPECT_FALSE(answers.may_be(in_members("adder", member("s", "z"))));
+    const std::string text = member("text", "a \"<b>\"\n\nc</para\n");
+    EXPECT_TRUE(answers.may_be(in_members("note", text)));
+    EXPECT_FALSE(answers.may_be(in_members("note", member("text", ""))));
+    EXPECT_FALSE(answers.may_be(in_members("note", member("text", "</parameter>"))));
+    // What looks like a number is one, and has the bounds of one.
+    EXPECT_TRUE(answers.may_be(in_members("note", text + member("level", "3"))));
+    EXPECT_FALSE(answers.may_be(in_members("note", text + member("level", "2"))));
+    EXPECT_TRUE(answers.may_be(in_members("note", text + member("level", "2 or 3"))));
+    EXPECT_FALSE(answers.may_be(in_members("note", text + member("level", "two or three"))));
+    EXPECT_TRUE(answers.may_be(in_members("note", text + member("list", R"(["</parameter>"])"))));
+    EXPECT_FALSE(answers.may_be(in_members("note", member("list", "[]") + text)));
+}
+
+TEST(ToolRules, TagsMayBeTokensOrTellStrings) {
+    const Answers keyed(testing::keyed(), {});
+    EXPECT_TRUE(keyed.may_be(
+        "<tool_call>now</tool_call><tool_call>note<arg_key>text</arg_key><arg_value>7</arg_value>"
+        "</tool_call>"));
+    EXPECT_FALSE(keyed.may_begin_with("<tool_call>now<arg_key>"));
+    const Answers attributed(testing::attributed(), {});
+    const std::string
+        begin =
+            "<calls>\n<invoke name=\"note\">\n<parameter name=\"text\" string=\"true\">7</parameter>\n"
+            "<parameter name=\"level\" string=\"",
+        end = "</parameter>\n</invoke>\n</calls>";
+    EXPECT_TRUE(attributed.may_be(begin + "true\">2" + end));
+    EXPECT_TRUE(attributed.may_be(begin + "false\">3" + end));
+    EXPECT_FALSE(attributed.may_be(begin + "false\">2" + end));
 }
 
 /// Tokens drawn at random among those that may come: every call is of its schema.
 TEST(ToolRules, EveryCallIsOfItsSchema) {
     int calls = 0, texts = 0;
     for (const auto& model :
-         {testing::tagged(), testing::bare(), testing::listed(), testing::named(), testing::harmony()})
+         {testing::tagged(), testing::bare(), testing::listed(), testing::named(), testing::harmony(),
+          testing::membered(), testing::keyed(), testing::attributed()})
         for (const Use use : {Use::kAuto, Use::kRequired})
             for (uint32_t seed = 0; seed < 12; ++seed) {
                 const ToolAnswer answer = tool_answer(model.chat, model.tokenizer, {}, kTools, {.use = use});

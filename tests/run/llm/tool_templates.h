@@ -57,6 +57,43 @@ inline constexpr const char* kNamed =
 {%- endfor %}{{ eos_token }}{% elif m.role == 'tool' %}[TOOL_RESULTS]{{ m.content }}[/TOOL_RESULTS]
 {%- else %}{{ m.content }}{{ eos_token }}{% endif %}{% endfor %})";
 
+/// Qwen3-Coder, Qwen 3.5: members in tags, strings as they are.
+inline constexpr const char* kMembers =
+    R"({%- if tools %}<|im_start|>system
+{{ tools | tojson }}<|im_end|>
+{% endif %}
+{%- for m in messages %}<|im_start|>{{ m.role }}
+{{ m.content }}
+{%- for call in m.tool_calls or [] %}{{ '\n' }}<tool_call>
+<function={{ call.function.name }}>
+{% for key, value in call.function.arguments | items %}<parameter={{ key }}>
+{{ value if value is string else value | tojson }}
+</parameter>
+{% endfor %}</function>
+</tool_call>{% endfor %}<|im_end|>
+{% endfor %})";
+
+/// GLM 4.5: nothing between the name of a function and the tags of its arguments.
+inline constexpr const char* kKeys =
+    R"({%- if tools %}<|system|>{{ tools | tojson }}{% endif %}
+{%- for m in messages %}<|{{ m.role }}|>{{ m.content }}
+{%- for call in m.tool_calls or [] %}<tool_call>{{ call.function.name }}
+{%- for key, value in call.function.arguments | items %}<arg_key>{{ key }}</arg_key><arg_value>
+{{- value if value is string else value | tojson }}</arg_value>{% endfor %}</tool_call>{% endfor %}
+{%- endfor %})";
+
+/// DeepSeek V3.2: a tag around all calls, and an attribute that tells strings from other values.
+inline constexpr const char* kAttributes =
+    R"({{ tools | tojson }}{% for m in messages %}<u>{{ m.content }}{% if m.tool_calls %}
+
+<calls>
+{% for call in m.tool_calls %}<invoke name="{{ call.function.name }}">
+{% for key, value in call.function.arguments | items %}
+{%- if value is string %}<parameter name="{{ key }}" string="true">{{ value }}
+{%- else %}<parameter name="{{ key }}" string="false">{{ value | tojson }}{% endif %}</parameter>
+{% endfor %}</invoke>
+{% endfor %}</calls>{% endif %}</s>{% endfor %})";
+
 /// gpt-oss.
 inline constexpr const char* kHarmony =
     R"({% if tools %}<|start|>developer<|message|>{{ tools | tojson }}<|end|>{% endif %}
@@ -121,6 +158,19 @@ inline ToolModel named() {
 inline ToolModel harmony() {
     return ToolModel(kHarmony, {"<s>", "</s>", "<|start|>", "<|end|>", "<|message|>", "<|channel|>",
                                 "<|constrain|>", "<|call|>", "<|return|>"});
+}
+
+inline ToolModel membered() {
+    return ToolModel(kMembers, {"<s>", "</s>", "<|im_start|>", "<|im_end|>"},
+                     {"<tool_call>", "</tool_call>", "\n</parameter>\n"});
+}
+/// The tags are special tokens.
+inline ToolModel keyed() {
+    return ToolModel(kKeys, {"<s>", "</s>", "<|system|>", "<|user|>", "<|assistant|>", "<tool_call>",
+                             "</tool_call>", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>"});
+}
+inline ToolModel attributed() {
+    return ToolModel(kAttributes, {"<s>", "</s>"}, {"</parameter>\n"});
 }
 
 }  // namespace tessera::llm::testing
