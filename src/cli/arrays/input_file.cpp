@@ -1,6 +1,6 @@
 #include "cli/arrays/input_file.h"
 
-#include <algorithm>
+#include <span>
 #include <utility>
 
 #include "cli/arrays/npz_archive.h"

@@ -1,7 +1,6 @@
 #include "cli/arrays/png_picture.h"
 
 #include <cstring>
-#include <memory>
 
 #include <fmt/format.h>
 #include <png.h>

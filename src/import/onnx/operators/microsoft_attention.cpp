@@ -1,4 +1,5 @@
 // Attention as onnxruntime fuses it: projections, caches and masks of several kinds are part of one node.
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
