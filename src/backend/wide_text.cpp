@@ -19,6 +19,11 @@ bool is_encoded(ElementType type) {
     return type == ElementType::kF16 || type == ElementType::kBF16 || bits(type) < 8;
 }
 
+/// True if it has the bits of an integer of 64 bits: those of u64 wrap around, too.
+bool keeps_all_bits(ElementType type) {
+    return type == ElementType::kI64 || type == ElementType::kU64;
+}
+
 class WideText {
 public:
     WideText(ElementType arithmetic, const WideForms& forms) : arithmetic_(arithmetic), forms_(forms) {}
@@ -76,6 +81,7 @@ private:
     std::string text(const movement::RoundValue& rounded) const {
         std::string of = number(*rounded.argument);
         const ElementType to = rounded.to;
+        if (is_integer() && keeps_all_bits(to)) return of;
         if (tessera::is_integer(to)) {
             const IntegerRange limits = range(to);
             return fmt::format("{}({}, {}, {})", function("saturated"), of,
@@ -179,7 +185,8 @@ std::string wide_store(const movement::Address& to, const std::string& number, E
     if (type == ElementType::kF16 || type == ElementType::kBF16)
         return forms.store(to, fmt::format("(float)({})", number));
     std::string stored = number;
-    if (is_integer(type) && type != arithmetic)
+    const bool keeps_bits = arithmetic == ElementType::kI64 && keeps_all_bits(type);
+    if (is_integer(type) && !keeps_bits)
         stored =
             fmt::format("{}({}, {}, {})",
                         arithmetic == ElementType::kI64 ? "tessera_i64_saturated" : "tessera_f64_integer",

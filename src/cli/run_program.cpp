@@ -1,11 +1,16 @@
 #include "cli/run_program.h"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
+#include <cmath>
+#include <map>
+#include <string_view>
 
 #include <CLI/CLI.hpp>
 #include <fmt/ranges.h>
 
+#include "cli/arrays/input_file.h"
 #include "cli/named_values.h"
 #include "cli/number_checks.h"
 #include "compiler/programs/program_call.h"
@@ -45,6 +50,27 @@ void write_results(const programs::ProgramCall& call, const fs::path& folder) {
         }
 }
 
+/// LOW..HIGH, or several between commas. @throws Error of kind kUsage for another text
+arrays::PixelRanges pixel_ranges(const std::string& name, std::string_view text) {
+    arrays::PixelRanges ranges;
+    while (true) {
+        const std::string_view part = text.substr(0, text.find(','));
+        const size_t dots = part.find("..");
+        const auto number = [&](std::string_view digits, double& value) {
+            const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+            return error == std::errc() && end == digits.data() + digits.size() && std::isfinite(value);
+        };
+        auto& [low, high] = ranges.emplace_back(0, 0);
+        if (dots == std::string_view::npos || !number(part.substr(0, dots), low) ||
+            !number(part.substr(dots + 2), high))
+            throw Error("", "--pixels",
+                        fmt::format("gives `{}` the range `{}`, expected LOW..HIGH", name, part),
+                        "such as 0..1, or -1..1,-1..1,-1..1", ErrorKind::kUsage);
+        if (part.size() == text.size()) return ranges;
+        text.remove_prefix(part.size() + 1);
+    }
+}
+
 /// The first calls, which warm caches up, have happened: the results come from one.
 void print_times(programs::ProgramCall& call, int64_t times) {
     std::vector<double> seconds;
@@ -62,9 +88,15 @@ void print_times(programs::ProgramCall& call, int64_t times) {
 }  // namespace
 
 void add_program_flags(CLI::App& app, ProgramFlags& flags) {
-    add_named_files(app, "--input", flags.inputs,
-                    "of a program (artefact of a .ir file): a NumPy file for an input, or for what a state "
-                    "holds before the call; may be repeated");
+    add_named_files(
+        app, "--input", flags.inputs,
+        "of a program (artefact of an ONNX model or a .ir file): a NumPy file (.npy, or .npz with an "
+        "array of that name), or a PNG image of its size, for an input, or for what a state "
+        "holds before the call; may be repeated");
+    add_named_texts(
+        app, "--pixels", flags.pixels, "NAME=LOW..HIGH",
+        "of a program: what black and white of the image for an input become, such as 0..1; several "
+        "between commas for red, green and blue; default: 0..255; may be repeated");
     add_named_numbers(app, "--symbol", flags.symbols,
                       "of a program: the value of a symbol that no input's shape gives; may be repeated");
     app.add_option("--out", flags.out, "of a program: write each result into this folder, as NAME.npy")
@@ -81,12 +113,19 @@ int run_program(const std::shared_ptr<const runtime::Artefact>& artefact, const 
         throw Error(artefact->where(), "", "is a program, and nothing is to be done with its results",
                     "--out DIR writes them, --times N prints how long a call takes", ErrorKind::kUsage);
     programs::CallArguments arguments{.inputs = {}, .symbols = named_numbers("--symbol", flags.symbols)};
-    std::vector<import::NpyFile> files;  // as long as the arrays of the arguments
+    std::vector<arrays::InputFile> files;  // as long as the arrays of the arguments
+    std::map<std::string, arrays::PixelRanges> ranges;
+    for (const auto& [name, text] : named_texts("--pixels", flags.pixels))
+        ranges[name] = pixel_ranges(name, text);
     programs::ProgramCall call(artefact);
     for (const auto& [name, path] : named_files("--input", flags.inputs)) {
-        files.push_back(import::NpyFile::open(path));
+        files.push_back(arrays::InputFile::open(path, name, artefact->manifest(), ranges[name]));
         arguments.inputs[name] = files.back().array();
     }
+    for (const auto& [name, unused] : ranges)
+        if (!arguments.inputs.contains(name))
+            throw Error("", "--pixels", fmt::format("names `{}`, for which there is no --input", name), "",
+                        ErrorKind::kUsage);
     call.set(arguments);
     if (!flags.out.empty()) check_folder(flags.out, artefact->manifest());
     call.run();

@@ -18,10 +18,13 @@ namespace tessera::cli {
 struct ProgramFlags {
     std::vector<std::string> inputs;   ///< NAME=FILE
     std::vector<std::string> symbols;  ///< NAME=N
+    std::vector<std::string> pixels;   ///< NAME=LOW..HIGH
     std::string out;                   ///< folder; empty: results are not written
     int64_t times = 0;                 ///< calls that are timed; 0: none
 
-    bool are_given() const { return !inputs.empty() || !symbols.empty() || !out.empty() || times > 0; }
+    bool are_given() const {
+        return !inputs.empty() || !symbols.empty() || !pixels.empty() || !out.empty() || times > 0;
+    }
 };
 
 /// --input, --symbol, --out and --times. `flags` must outlive the parsing.

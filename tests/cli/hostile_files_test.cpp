@@ -57,6 +57,25 @@ protected:
     }
 };
 
+/// Cycles, depths, extents, paths and indices that lead nowhere: `check` answers, and what it accepts
+/// compiles or needs more memory than there may be.
+TEST_F(HostileFiles, OnnxModels) {
+    for (const auto& entry :
+         fs::directory_iterator(fs::path(TESSERA_SOURCE_DIR) / "tests/fuzz/corpus/onnx")) {
+        const std::string file = entry.path().string();
+        const ProcessResult checked = tessera({"check", file});
+        EXPECT_THAT(checked.exit_code, ::testing::AnyOf(0, 1)) << file << checked.errors;
+        EXPECT_THAT(checked.errors, Not(HasSubstr("internal error"))) << file;
+        if (checked.exit_code == 0) continue;
+        EXPECT_THAT(checked.output + checked.errors,
+                    HasSubstr(checked.errors.empty() ? "unsupported" : file));
+        const ProcessResult compiled = tessera({"compile", file, "-o", "out.tsr", "-q"});
+        EXPECT_EQ(compiled.exit_code, 1) << file;
+        EXPECT_THAT(compiled.errors, HasSubstr(file));
+        EXPECT_THAT(compiled.errors, Not(HasSubstr("internal error"))) << file;
+    }
+}
+
 TEST_F(HostileFiles, TruncatedWeights) {
     damage("model/model.safetensors", [](std::string& bytes) { bytes.resize(bytes.size() - 1); });
     expect_no_model("model/model.safetensors", "data_offsets");

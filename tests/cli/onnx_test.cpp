@@ -6,6 +6,8 @@
 
 #include <gmock/gmock.h>
 
+#include "cli/arrays/npz_bytes.h"
+#include "cli/arrays/png_bytes.h"
 #include "cli/toy_bench.h"
 #include "import/npy/npy_file.h"
 #include "import/onnx/onnx_builder.h"
@@ -92,6 +94,70 @@ TEST_F(OnnxFiles, TypesAndScalarsOfTheModel) {
                   std::vector<int64_t>{2 * kLarge + 3});
         EXPECT_EQ(load<uint8_t>(out + "/is.less.npy", ElementType::kBool, {2}), (std::vector<uint8_t>{1, 0}));
     }
+}
+
+/// Of 64 bits without a sign, arithmetic wraps around beyond what has one.
+TEST_F(OnnxFiles, Uint64WrapsAround) {
+    write("model.onnx", OnnxBuilder()
+                            .input("x", test::kOnnxUint64, {2})
+                            .output("y", test::kOnnxUint64, {2})
+                            .output("z", test::kOnnxUint64, {2})
+                            .initializer(test::onnx_tensor<uint64_t>("two", test::kOnnxUint64, {}, {2}))
+                            .node(OnnxNode("Sub", {"x", "two"}, {"y"}))
+                            .node(OnnxNode("Mul", {"y", "two"}, {"z"}))
+                            .bytes());
+    expect_success({"compile", "model.onnx", "-o", "model.tsr", "-q"});
+    save<uint64_t>("x.npy", ElementType::kU64, {2}, {0, INT64_MAX});
+    expect_success({"run", "model.tsr", "--input", "x=x.npy", "--out", "out"});
+    const auto bits_of = [&](const std::string& file) {
+        const import::NpyFile made = import::NpyFile::open(path(file));
+        std::vector<uint64_t> numbers(2);
+        std::memcpy(numbers.data(), made.bytes().data(), made.bytes().size());
+        return numbers;
+    };
+    EXPECT_EQ(bits_of("out/y.npy"), (std::vector<uint64_t>{UINT64_MAX - 1, INT64_MAX - 2}));
+    EXPECT_EQ(bits_of("out/z.npy"), (std::vector<uint64_t>{UINT64_MAX - 3, UINT64_MAX - 5}));
+}
+
+TEST_F(OnnxFiles, ImagesAndArchivesAreInputs) {
+    write("model.onnx", OnnxBuilder()
+                            .symbolic_input("x", test::kOnnxFloat, {"n", "3", "2", "1"})
+                            .output("y", test::kOnnxFloat, {})
+                            .node(OnnxNode("Neg", {"x"}, {"y"}))
+                            .bytes());
+    expect_success({"compile", "model.onnx", "-o", "model.tsr", "-q", "--dim", "n=1..3"});
+    write("i.png", test::png_bytes(1, 2, PNG_FORMAT_RGB, {0, 51, 102, 153, 204, 255}));
+    expect_success({"run", "model.tsr", "--input", "x=i.png", "--out", "out"});
+    EXPECT_EQ(load<float>("out/y.npy", ElementType::kF32, {1, 3, 2, 1}),
+              (std::vector<float>{0, -153, -51, -204, -102, -255}));
+    expect_success({"run", "model.tsr", "--input", "x=i.png", "--pixels", "x=0..5", "--out", "out"});
+    EXPECT_EQ(load<float>("out/y.npy", ElementType::kF32, {1, 3, 2, 1}),
+              (std::vector<float>{0, -3, -1, -4, -2, -5}));
+
+    const std::string bytes(48, '\0');
+    const std::string array = import::print_npy_header({"<f4", false, {2, 3, 2, 1}, 0}) + bytes;
+    write("a.npz", test::npz_bytes({{"other.npy", "text"}, {"x.npy", array}}, true));
+    expect_success({"run", "model.tsr", "--input", "x=a.npz", "--out", "out"});
+    EXPECT_EQ(load<float>("out/y.npy", ElementType::kF32, {2, 3, 2, 1}), std::vector<float>(12, 0));
+
+    const auto problem = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> arguments = {"run", "model.tsr", "--out", "out"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const ProcessResult result = tessera(arguments);
+        EXPECT_NE(result.exit_code, 0);
+        return result.errors;
+    };
+    write("large.png", test::png_bytes(2, 2, PNG_FORMAT_GRAY, {1, 2, 3, 4}));
+    EXPECT_THAT(problem({"--input", "x=large.png"}),
+                HasSubstr("has 2 x 2 pixels of 1 channel, expected an array of [n, 3, 2, 1]"));
+    EXPECT_THAT(problem({"--input", "x=i.png", "--pixels", "x=1"}), HasSubstr("expected LOW..HIGH"));
+    EXPECT_THAT(problem({"--input", "x=i.png", "--pixels", "y=0..1"}),
+                HasSubstr("for which there is no --input"));
+    EXPECT_THAT(problem({"--input", "x=a.npz", "--pixels", "x=0..1"}), HasSubstr("is no PNG image"));
+    write("b.npz", test::npz_bytes({{"a.npy", array}, {"b.npy", array}}, false));
+    EXPECT_THAT(problem({"--input", "x=b.npz"}), HasSubstr("it has a, b"));
+    write("huge.npz", test::npz_bytes({{"x.npy", std::string(1 << 20, 'x')}}, true));
+    EXPECT_THAT(problem({"--input", "x=huge.npz"}), HasSubstr("has 1048576 bytes, expected at most"));
 }
 
 TEST_F(OnnxFiles, OneModelForSeveralExtents) {

@@ -106,11 +106,13 @@ std::string_view npy_type(ElementType type) {
 
 NpyFile NpyFile::open(const std::filesystem::path& path) {
     NpyFile result;
-    result.where_ = path.string();
     result.file_ = MappedFile::open(path);
-    const std::string& where = result.where_;
-    result.header_ = parse_npy_header(result.file_.text(), where);
-    const NpyHeader& header = result.header_;
+    result.array_ = npy_array(result.file_.bytes(), path.string());
+    return result;
+}
+
+NpyArray npy_array(std::span<const std::byte> file, const std::string& where) {
+    NpyHeader header = parse_npy_header({reinterpret_cast<const char*>(file.data()), file.size()}, where);
     if (header.type.starts_with('>'))
         throw Error(where, "", fmt::format("has elements `{}`, which are big-endian", header.type),
                     "save the array after `.astype(array.dtype.newbyteorder('<'))`");
@@ -123,12 +125,12 @@ NpyFile NpyFile::open(const std::filesystem::path& path) {
                     "save `numpy.ascontiguousarray(array)`");
     const std::optional<int64_t> elements = checked_product(std::span<const int64_t>(header.shape));
     const std::optional<int64_t> bytes = elements ? checked_mul(*elements, type->bytes) : std::nullopt;
-    const size_t found = result.file_.size() - header.bytes;
+    const size_t found = file.size() - header.bytes;
     if (!bytes || static_cast<uint64_t>(*bytes) != found)
         throw Error(where, "",
                     fmt::format("has {} bytes of elements, its header says {}: it is damaged", found,
                                 bytes ? fmt::to_string(*bytes) : "more than there can be"));
-    return result;
+    return {where, std::move(header.type), std::move(header.shape), file.subspan(header.bytes)};
 }
 
 void NpyArray::expect_type(ElementType wanted, const std::string& entity) const {

@@ -33,27 +33,31 @@ struct NpyArray {
     void expect_type(ElementType type, const std::string& entity) const;
 };
 
-/// An array of a NumPy file, mapped: numbers in the order of C, little-endian. The file may be hostile.
+/// The array of a NumPy file in memory, as long as that is kept: numbers in the order of C, little-endian.
+/// The file may be hostile.
+/// @throws Error naming `where`: no NumPy file, damaged, of a type or order that is not read.
+NpyArray npy_array(std::span<const std::byte> file, const std::string& where);
+
+/// The same of a file that is mapped.
 class NpyFile {
 public:
-    /// @throws Error naming the file: no NumPy file, damaged, of a type or order that is not read.
+    /// @throws Error as npy_array
     static NpyFile open(const std::filesystem::path& path);
 
-    const std::string& where() const { return where_; }
-    const std::string& type() const { return header_.type; }
-    const std::vector<int64_t>& shape() const { return header_.shape; }
+    const std::string& where() const { return array_.where; }
+    const std::string& type() const { return array_.type; }
+    const std::vector<int64_t>& shape() const { return array_.shape; }
     /// As they lie in the file, of any alignment.
-    std::span<const std::byte> bytes() const { return file_.bytes().subspan(header_.bytes); }
+    std::span<const std::byte> bytes() const { return array_.bytes; }
 
     /// As long as the file is kept.
-    NpyArray array() const { return {where(), type(), shape(), bytes()}; }
+    const NpyArray& array() const { return array_; }
     /// NpyArray::elements
-    std::vector<std::byte> elements(ElementType type) const { return array().elements(type); }
+    std::vector<std::byte> elements(ElementType type) const { return array_.elements(type); }
 
 private:
     MappedFile file_;
-    std::string where_;
-    NpyHeader header_;
+    NpyArray array_;
 };
 
 /// The bytes that an array of NumPy has for dense elements of this type. @pre npy_type(type) is not empty

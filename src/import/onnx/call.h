@@ -25,6 +25,8 @@ public:
     size_t inputs() const { return inputs_.size(); }
     bool has(size_t input) const { return input < inputs_.size() && inputs_[input]; }
     const Operand& in(size_t input) const;
+    /// Null where it is left out.
+    const Operand* given(size_t input) const { return has(input) ? inputs_[input] : nullptr; }
     /// All of them. @throws Error where one is left out
     std::vector<Operand> all() const;
     size_t outputs() const { return node_.outputs.size(); }

@@ -1,11 +1,13 @@
 #include "import/onnx/graph_builder.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
+#include "import/onnx/primitives.h"
 #include "import/onnx/reshape_text.h"
+#include "import/onnx/unsigned_range.h"
+#include "import/onnx/volume.h"
 #include "ir/characters.h"
 #include "ir/interpreter.h"
 #include "ir/ops/define.h"
@@ -17,8 +19,6 @@ namespace {
 
 /// Known operands are computed at once up to so many iterations; beyond, when the model runs.
 constexpr int64_t kMostFolded = int64_t{1} << 22;
-/// The same of what is known up to symbols: shapes are short.
-constexpr int64_t kMostFormSteps = 4096;
 
 /// A name of the graph's notation.
 std::string as_name(const std::string& text) {
@@ -33,19 +33,17 @@ bool is_half(ElementType type) {
     return type == ElementType::kF16 || type == ElementType::kBF16;
 }
 
-/// The contents in float64. @throws Error for integers of 64 bits that it does not hold
+/// The contents in float64.
 TensorData data_of(const Operand& operand) {
-    TensorData data{.shape = evaluate(stored_shape(operand.shape), {}), .values = numbers_of(operand)};
-    if (operand.type != DataType::kInt64 && operand.type != DataType::kUint64) return data;
-    constexpr double kExact = 0x1p53;
-    for (const double value : data.values)
-        // The ends of 64 bits stand for "to the end"; they are rounded, and saturate back.
-        if (std::fabs(value) > kExact && std::fabs(value) < 0x1p63)
-            throw Error("", name(operand.type),
-                        fmt::format("holds the number {:.0f}, and numbers that are known when the model is "
-                                    "compiled are exact up to 2^53",
-                                    value));
-    return data;
+    return {.shape = evaluate(stored_shape(operand.shape), {}), .values = numbers_of(operand)};
+}
+
+/// True if float64 holds the numbers.
+bool is_exact(const Operand& operand) {
+    constexpr int64_t kExact = int64_t{1} << 53;
+    if (operand.type != DataType::kInt64 && operand.type != DataType::kUint64) return true;
+    return std::ranges::all_of(integers_of(operand),
+                               [](int64_t number) { return number >= -kExact && number <= kExact; });
 }
 
 }  // namespace
@@ -152,23 +150,24 @@ LinearForm GraphBuilder::extent(const Dim& dim) const {
     return linear_form(dim);
 }
 
-std::optional<Operand> GraphBuilder::folded_forms(const Definition& definition, const OperatorText& text,
-                                                  const std::vector<OperatorText::Tensor>& operands) const {
-    if (text.iterations() > kMostFormSteps) return std::nullopt;
+std::optional<Forms> GraphBuilder::folded_forms(const Definition& definition,
+                                                const std::vector<OperatorText::Tensor>& operands) const {
     std::vector<Forms> contents;
     for (const OperatorText::Tensor& tensor : operands) {
         const bool is_integer = tessera::is_integer(tensor.operand.element());
-        std::optional<Forms> forms = is_integer ? forms_of(tensor.operand) : std::nullopt;
+        const bool has_places = tensor.operand.places.has_value();
+        std::optional<Forms> forms = has_places   ? tensor.operand.places
+                                     : is_integer ? forms_of(tensor.operand)
+                                                  : std::nullopt;
         if (!forms) return std::nullopt;
         contents.push_back(*std::move(forms));
     }
     contents.emplace_back();
-    std::vector<int64_t> unused;  // no extent depends on a symbol
-    for (const DimSymbol& symbol : definition.dims) unused.push_back(symbol.low);
+    std::vector<int64_t> any;
+    for (const DimSymbol& symbol : definition.dims) any.push_back(symbol.low);
     std::optional<Forms> forms =
-        fold_forms(definition, bound_extents(definition, unused, origin_), contents, graph_.symbols);
-    if (!forms || forms->size() > kMostForms) return std::nullopt;
-    return operand_of_forms(text.result_type(), text.result_shape(), *std::move(forms));
+        fold_forms(definition, bound_extents(definition, any, origin_), contents, graph_.symbols);
+    return forms && forms->size() <= kMostForms ? std::move(forms) : std::nullopt;
 }
 
 /// A node whose elements are the forms; an operand with the same forms has the same one.
@@ -235,28 +234,39 @@ Operand GraphBuilder::add(const OperatorText& text) {
     const DefinitionPtr definition = ops::define(graph_.symbols, text.text());
     const std::string& where = origin_;
     verify(*definition, where);
-    const auto has_forms = [](const OperatorText::Tensor& tensor) {
-        return tensor.operand.forms.has_value();
+    // Forms are integers of 64 bits, which the interpreter does not hold.
+    const auto needs_forms = [](const OperatorText::Tensor& tensor) {
+        return tensor.operand.forms || !is_exact(tensor.operand);
     };
-    if (!definition->dims.empty() || std::ranges::any_of(operands, has_forms)) {
-        std::optional<Operand> folded = folded_forms(*definition, text, operands);
-        return folded ? *std::move(folded) : add_node(text);
+    if (!definition->dims.empty() || std::ranges::any_of(operands, needs_forms)) {
+        std::optional<Forms> folded = folded_forms(*definition, operands);
+        if (!folded) return add_node(text);
+        return operand_of_forms(text.result_type(), shape, *std::move(folded));
     }
     std::vector<TensorData> contents;
     for (const OperatorText::Tensor& tensor : operands) contents.push_back(data_of(tensor.operand));
     contents.emplace_back();
+    if (text.result_type() == DataType::kUint64 && !only_chooses(*definition)) return add_node(text);
     const std::vector<TensorData> results =
         interpret(*definition, bound_extents(*definition, {}, where), contents, where);
-    return known_numbers(text.result_type(), evaluate(text.result_shape(), {}), results.front().values);
+    Operand folded =
+        known_numbers(text.result_type(), evaluate(text.result_shape(), {}), results.front().values);
+    return is_exact(folded) ? std::move(folded) : add_node(text);
 }
 
 Operand GraphBuilder::add_node(const OperatorText& text) {
     const DefinitionPtr definition = ops::define(graph_.symbols, text.text());
     verify(*definition, origin_);
     Node node{.name = fresh(prefix_), .op = definition, .operands = {}, .results = {}, .previous = {}};
-    for (const OperatorText::Tensor& tensor : text.operands()) {
+    const std::vector<OperatorText::Tensor> operands = text.operands();
+    for (const OperatorText::Tensor& tensor : operands) {
         if (std::ranges::find(tensor.operand.shape, Dim(0)) != tensor.operand.shape.end())
             throw Error("", "", "reads an array without elements, and others that are not known");
+        if (tensor.operand.may_exceed && (tensor.is_index || !is_modular(*definition)))
+            throw Error(
+                "", "",
+                "orders, divides or converts numbers of UINT64 that are computed and may be 2^63 or more",
+                "cast them to INT64 before");
         node.operands.push_back(value_of(tensor.operand));
     }
     Operand result{.type = text.result_type(), .shape = text.result_shape(), .known = {}, .id = {}};
@@ -270,6 +280,11 @@ Operand GraphBuilder::add_node(const OperatorText& text) {
                   .accumulator = definition->accumulator,
                   .rounding = is_half(result.element()) ? Rounding::kWeights : Rounding::kExact},
          .sources = {}});
+    const auto exceeds = [](const OperatorText::Tensor& tensor) { return tensor.operand.may_exceed; };
+    result.may_exceed = result.type == DataType::kUint64 &&
+                        (!only_chooses(*definition) || std::ranges::any_of(operands, exceeds));
+    if (is_integer(result.element()) && !result.is_static())
+        result.places = folded_forms(*definition, operands);
     origins_[node.name] = origin_;
     graph_.blocks.front().nodes.push_back(std::move(node));
     return result;
@@ -278,6 +293,10 @@ Operand GraphBuilder::add_node(const OperatorText& text) {
 Operand GraphBuilder::with_shape(const Operand& operand, std::vector<Dim> shape) {
     Operand result = operand;
     if (operand.shape == shape) return result;
+    if (volume_of(operand.shape) != volume_of(shape))
+        throw Error("", "",
+                    fmt::format("has an array of the shape {}, expected as many elements as {} has",
+                                shape_text(operand.shape), shape_text(shape)));
     result.shape = std::move(shape);
     // A constant of another shape is another value of the same bytes; so is a scalar, which is stored as [1].
     if (operand.known || operand.forms) {

@@ -65,9 +65,9 @@ private:
 
     ValueId value_of(const Operand& operand);
     ValueId value_of_forms(const Operand& operand);
-    /// The result, where it follows from operands that are known up to symbols.
-    std::optional<Operand> folded_forms(const Definition& definition, const OperatorText& text,
-                                        const std::vector<OperatorText::Tensor>& operands) const;
+    /// The elements of the result, where they follow from operands that are known up to symbols and places.
+    std::optional<Forms> folded_forms(const Definition& definition,
+                                      const std::vector<OperatorText::Tensor>& operands) const;
     std::string fresh(const std::string& wanted);
 
     Graph graph_;

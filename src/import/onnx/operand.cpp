@@ -56,6 +56,9 @@ std::vector<Dim> dims_of(const std::vector<int64_t>& extents) {
 }
 
 void check_size(const std::vector<Dim>& shape) {
+    const bool is_symbolic = !std::ranges::all_of(shape, &Dim::is_constant);
+    if (is_symbolic && std::ranges::find(shape, Dim(0)) != shape.end())
+        throw Error("", "", "has an extent of 0 beside symbolic ones", "give them by --dim NAME=NUMBER");
     int64_t count = 1;
     for (const Dim& dim : shape) {
         if (dim.factor < 0 || dim.factor > kMostExtent)
@@ -71,6 +74,12 @@ Operand operand_of(const Tensor& tensor) {
     const std::optional<ElementType> element = element_of(tensor.type);
     if (!element) throw Error("", "", fmt::format("is of {}, which is not supported", name(tensor.type)));
     Operand operand{.type = tensor.type, .shape = dims_of(tensor.shape), .known = tensor.contents, .id = {}};
+    if (tensor.type == DataType::kUint64)
+        for (const int64_t number : integers_of(operand))
+            if (number < 0)
+                throw Error("", "",
+                            fmt::format("holds the number {}, expected less than 2^63",
+                                        static_cast<uint64_t>(number)));
     const std::optional<NarrowFloat> narrow = narrow_float(tensor.type);
     const int width = bits(tensor.type);
     if (!narrow && width >= 8 && tensor.type != DataType::kBool) return operand;
@@ -140,7 +149,7 @@ std::vector<int64_t> integers_of(const Operand& operand) {
     std::vector<int64_t> integers(static_cast<size_t>(operand.elements()));
     const std::span<const std::byte> bytes = operand.known.value().bytes;
     for (size_t i = 0; i < integers.size(); ++i) {
-        if (operand.type == DataType::kInt64) {
+        if (operand.type == DataType::kInt64 || operand.type == DataType::kUint64) {
             std::memcpy(&integers[i], bytes.data() + i * sizeof(int64_t), sizeof(int64_t));
         } else {
             integers[i] = static_cast<int64_t>(stored_number(bytes, operand.element(), i));

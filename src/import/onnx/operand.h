@@ -19,9 +19,12 @@ struct Operand {
     std::optional<ValueId> id;            ///< in the graph, once something reads it there
     /// The elements, where they are known up to the symbols of the graph, and do not all follow without them.
     std::optional<Forms> forms = {};
+    /// The same of what a node computes from its places alone, such as 0, 1, 2, ... along a symbolic extent.
+    std::optional<Forms> places = {};
     /// The extents of its value in the graph, where it is the first part of that; else empty.
     std::vector<Dim> room = {};
-    std::string cache = {};  ///< of an aliased input: its name; it can only be appended to
+    bool may_exceed = false;  ///< UINT64 that arithmetic makes, maybe 2^63 or more (unsigned_range.h)
+    std::string cache = {};   ///< of an aliased input: its name; it can only be appended to
 
     size_t rank() const { return shape.size(); }
     bool is_static() const;

@@ -6,9 +6,9 @@ namespace tessera::import::onnx {
 namespace {
 
 constexpr std::span<const Operator> (*kFamilies[])() = {
-    activations, arithmetic,     attention, comparisons, constants, convolutions,
-    gathers,     normalisations, padding,   pooling,     products,  quantised,
-    recurrent,   reductions,     resizing,  selections,  shapes};
+    activations, arithmetic,          attention,      comparisons, constants,  convolutions,
+    gathers,     microsoft_attention, normalisations, padding,     pooling,    products,
+    quantised,   recurrent,           reductions,     resizing,    selections, shapes};
 
 }  // namespace
 

@@ -26,6 +26,12 @@ std::vector<std::string> stored_coordinates(std::vector<std::string> coordinates
     return coordinates;
 }
 
+/// The file may hold a tensor of another rank than its operator has.
+void expect_rank(const Operand& operand, size_t rank) {
+    if (operand.rank() == rank) return;
+    throw Error("", "", fmt::format("has an array of {} axes, expected {}", operand.rank(), rank));
+}
+
 bool is_word_in(std::string_view text, std::string_view word) {
     const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
     for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
@@ -50,6 +56,7 @@ OperatorText& OperatorText::folding(const std::string& iterator, const Dim& exte
 OperatorText& OperatorText::read(const Operand& operand, const std::string& name,
                                  std::vector<std::string> coordinates) {
     expect_readable(operand);
+    expect_rank(operand, coordinates.size());
     tensors_.push_back({operand, name, stored_coordinates(std::move(coordinates), operand.rank()), false});
     return *this;
 }
@@ -57,6 +64,7 @@ OperatorText& OperatorText::read(const Operand& operand, const std::string& name
 OperatorText& OperatorText::index(const Operand& operand, const std::string& name,
                                   std::vector<std::string> coordinates) {
     expect_readable(operand);
+    expect_rank(operand, coordinates.size());
     tensors_.push_back({operand, name, stored_coordinates(std::move(coordinates), operand.rank()), true});
     return *this;
 }

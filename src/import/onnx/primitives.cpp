@@ -157,6 +157,8 @@ std::string count_text(const Call& call, const Operand& x, const std::vector<siz
 }
 
 Operand transpose(const Call& call, const Operand& x, const std::vector<size_t>& order) {
+    call.expect(order.size() == x.rank(),
+                fmt::format("has an array of {} axes, expected {}", x.rank(), order.size()));
     OperatorText text = operator_text(call);
     std::vector<Dim> shape;
     std::vector<std::string> read(x.rank());
@@ -169,6 +171,7 @@ Operand transpose(const Call& call, const Operand& x, const std::vector<size_t>&
 }
 
 Operand product(const Call& call, const Operand& a, const Operand& b, DataType type) {
+    call.expect(a.rank() >= 2 && b.rank() >= 2, "multiplies what are no matrices");
     const auto outer = [](const Operand& x) {
         Operand batch = x;
         batch.shape.erase(batch.shape.end() - 2, batch.shape.end());
@@ -284,8 +287,14 @@ Operand cast(const Call& call, const Operand& x, DataType to, bool saturates) {
     if (!is_integer(to) || is_integer(x.type)) return elementwise(call, {x}, wrapped("A", to), to);
     // As processors convert: towards zero; what 64 bits do not hold is their least number, of which narrower
     // types keep the low bits, but 32 bits their own least.
+    if (to == DataType::kUint64) {
+        // Larger numbers than 64 bits with a sign hold are those with the same bits.
+        const Operand whole = elementwise(
+            call, {x}, "select(A >= 9223372036854775808.0, A - 18446744073709551616.0, A)", DataType::kInt64);
+        return elementwise(call, {whole}, "A + 0", to);
+    }
     const double beyond = bits(to) == 64 ? 0x1p63 : 0x1p31;
-    if (bits(to) >= 32 && to != DataType::kUint32 && to != DataType::kUint64)
+    if (bits(to) >= 32 && to != DataType::kUint32)
         return elementwise(call, {x}, fmt::format("select(abs(A) < {0:.1f}, A, -{0:.1f})", beyond), to);
     const Operand whole = elementwise(call, {x}, "A", DataType::kInt64);
     return elementwise(call, {whole}, wrapped("A", to), to);

@@ -206,6 +206,27 @@ TEST(ImportOnnx, InputsOfPowersOfTwoAreRefused) {
               "input `x` is of FLOAT8E8M0, which is supported in initializers alone");
 }
 
+/// Their order is not that of the integers that hold them.
+TEST(ImportOnnx, LargeNumbersOfUint64AreReturnedButNotOrdered) {
+    const auto problem = [](const char* op, int32_t type, uint64_t number) {
+        const ImportedModel model =
+            imported(OnnxBuilder()
+                         .input("x", test::kOnnxUint64, {1})
+                         .output("y", type, {1})
+                         .initializer(test::onnx_tensor<uint64_t>("two", test::kOnnxUint64, {}, {number}))
+                         .node(OnnxNode("Sub", {"x", "two"}, {"s"}))
+                         .node(OnnxNode(op, {"s", "two"}, {"y"})));
+        return model.unsupported.empty() ? "" : print(model.unsupported.front());
+    };
+    for (const char* op : {"Add", "Mul", "Sub"}) EXPECT_EQ(problem(op, test::kOnnxUint64, 2), "") << op;
+    EXPECT_EQ(problem("Equal", test::kOnnxBool, 2), "");
+    for (const char* op : {"Div", "Mod", "Max"})
+        EXPECT_NE(problem(op, test::kOnnxUint64, 2).find("may be 2^63 or more"), std::string::npos) << op;
+    EXPECT_NE(problem("Less", test::kOnnxBool, 2).find("may be 2^63 or more"), std::string::npos);
+    EXPECT_NE(problem("Add", test::kOnnxUint64, uint64_t{1} << 63).find("expected less than 2^63"),
+              std::string::npos);
+}
+
 /// One number is asked for: of a tensor without elements, or with several, there is none.
 TEST(ImportOnnx, WhatIsNotOneNumberIsRefused) {
     for (const int64_t count : {0, 2}) {

@@ -50,7 +50,8 @@ enum OnnxType : int32_t {
     kOnnxInt32 = 6,
     kOnnxInt64 = 7,
     kOnnxBool = 9,
-    kOnnxDouble = 11
+    kOnnxDouble = 11,
+    kOnnxUint64 = 13
 };
 
 /// A TensorProto with its contents as they lie in memory.
@@ -143,7 +144,8 @@ public:
         ProtoText model;
         model.number(1, 8).text(2, "test");
         model.message(8, ProtoText().text(1, "").number(2, opset_))
-            .message(8, ProtoText().text(1, "own").number(2, 1));
+            .message(8, ProtoText().text(1, "own").number(2, 1))
+            .message(8, ProtoText().text(1, "com.microsoft").number(2, 1));
         for (const ProtoText& function : functions_) model.message(25, function);
         return model.message(7, graph_).bytes();
     }

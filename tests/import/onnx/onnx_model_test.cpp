@@ -90,9 +90,9 @@ TEST(OnnxModel, CutOffFilesAreRefused) {
         EXPECT_NE(problem_of(bytes.substr(0, length)), "") << length;
 }
 
-ProtoText external(std::string_view location, int64_t offset, int64_t length) {
+ProtoText external(std::string_view location, int64_t offset, int64_t length, std::string_view name = "w") {
     ProtoText tensor;
-    tensor.number(1, 2).number(2, test::kOnnxFloat).text(8, "w").number(14, 1);
+    tensor.number(1, 2).number(2, test::kOnnxFloat).text(8, name).number(14, 1);
     const auto entry = [&](const char* key, std::string_view value) {
         tensor.message(13, ProtoText().text(1, key).text(2, value));
     };
@@ -113,7 +113,18 @@ TEST(OnnxModel, TensorsInFilesBesideTheModel) {
     std::memcpy(&first, model.graph.initializers.at("w").contents.bytes.data(), sizeof(first));
     EXPECT_EQ(first, 1.5F);
 
-    EXPECT_NE(problem_of(relu().initializer(external("w.bin", 8, 8)).bytes(), folder.path()), "");
+    // Two tensors may share bytes, which nothing writes; none may leave the file.
+    const ModelText both = parse_model(
+        relu().initializer(external("w.bin", 0, 8)).initializer(external("w.bin", 4, 8, "v")).bytes(),
+        "m.onnx", folder.path());
+    EXPECT_EQ(both.graph.initializers.at("w").contents.bytes.data() + 4,
+              both.graph.initializers.at("v").contents.bytes.data());
+    for (const int64_t offset : {int64_t{8}, int64_t{-4}, INT64_MAX, INT64_MAX - 7})
+        EXPECT_NE(problem_of(relu().initializer(external("w.bin", offset, 8)).bytes(), folder.path()), "")
+            << offset;
+    for (const int64_t length : {int64_t{4}, int64_t{-8}, INT64_MAX})
+        EXPECT_NE(problem_of(relu().initializer(external("w.bin", 0, length)).bytes(), folder.path()), "")
+            << length;
     EXPECT_NE(
         problem_of(relu().initializer(external("../w.bin", 0, 8)).bytes(), folder.path()).find("outside"),
         std::string::npos);

@@ -45,6 +45,63 @@ void expect_same(const OnnxBuilder& model, const std::string& input,
     }
 }
 
+// Exporters gather a mask's rows and columns by their numbers: [n, 1, 1, m] at (batch, column).
+TEST(OnnxSymbols, PlacesThatFollowFromRangesNeedNoTable) {
+    const OnnxBuilder model = OnnxBuilder()
+                                  .symbolic_input("x", test::kOnnxFloat, {"n", "m"})
+                                  .output("y", test::kOnnxFloat, {})
+                                  .output("w", test::kOnnxFloat, {})
+                                  .initializer(scalar("zero", 0))
+                                  .initializer(scalar("one", 1))
+                                  .initializer(ints("first", {0}))
+                                  .initializer(ints("last", {1}))
+                                  .initializer(ints("rows_at", {1, 2, 3}))
+                                  .initializer(ints("columns_at", {0, 1, 2}))
+                                  .initializer(ints("end", {-1}))
+                                  .node(OnnxNode("Shape", {"x"}, {"shape"}))
+                                  .node(OnnxNode("Gather", {"shape", "zero"}, {"n"}))
+                                  .node(OnnxNode("Gather", {"shape", "one"}, {"m"}))
+                                  .node(OnnxNode("Range", {"zero", "n", "one"}, {"rows"}))
+                                  .node(OnnxNode("Range", {"zero", "m", "one"}, {"columns"}))
+                                  .node(OnnxNode("Unsqueeze", {"rows", "rows_at"}, {"r"}))
+                                  .node(OnnxNode("Unsqueeze", {"columns", "columns_at"}, {"c"}))
+                                  .node(OnnxNode("Max", {"r", "c"}, {"both"}))
+                                  .node(OnnxNode("Shape", {"both"}, {"grid"}))
+                                  .node(OnnxNode("Expand", {"r", "grid"}, {"re"}))
+                                  .node(OnnxNode("Expand", {"c", "grid"}, {"ce"}))
+                                  .node(OnnxNode("Unsqueeze", {"re", "end"}, {"ru"}))
+                                  .node(OnnxNode("Unsqueeze", {"ce", "end"}, {"cu"}))
+                                  .node(OnnxNode("Concat", {"ru", "cu"}, {"places"}).integer("axis", -1))
+                                  .node(OnnxNode("GatherND", {"x", "places"}, {"y"}))
+                                  .node(OnnxNode("Gather", {"x", "columns"}, {"w"}).integer("axis", 1));
+    expect_same(model, "x",
+                [](auto at) {
+                    return std::vector<int64_t>{at["n"], at["m"]};
+                },
+                {{{"n", 1}, {"m", 1}}, {{"n", 3}, {"m", 5}}, {{"n", 9}, {"m", 2}}});
+    for (const Node& node :
+         imported(model, {.dims = {{"n", {1, 9}}, {"m", {1, 9}}}}).graph.blocks.front().nodes)
+        for (const TensorDecl& tensor : node.definition()->tensors)
+            EXPECT_NE(tensor.role, Role::kIndex) << node.name;
+}
+
+// The last place lies outside of the axis for some values of the symbols.
+TEST(OnnxSymbols, PlacesThatMayLieOutsideAreRefused) {
+    const ImportedModel model = imported(OnnxBuilder()
+                                             .symbolic_input("x", test::kOnnxFloat, {"n"})
+                                             .output("y", test::kOnnxFloat, {})
+                                             .initializer(scalar("zero", 0))
+                                             .initializer(scalar("one", 1))
+                                             .node(OnnxNode("Shape", {"x"}, {"shape"}))
+                                             .node(OnnxNode("Squeeze", {"shape"}, {"n"}))
+                                             .node(OnnxNode("Range", {"zero", "n", "one"}, {"places"}))
+                                             .node(OnnxNode("Add", {"places", "one"}, {"next"}))
+                                             .node(OnnxNode("Gather", {"x", "next"}, {"y"})),
+                                         {.dims = {{"n", {1, 9}}}});
+    ASSERT_FALSE(model.unsupported.empty());
+    EXPECT_THAT(print(model.unsupported.front()), HasSubstr("computes places along the symbolic extent n"));
+}
+
 TEST(OnnxSymbols, ABatchGoesThroughConvolutionAndPooling) {
     const OnnxBuilder model =
         OnnxBuilder()

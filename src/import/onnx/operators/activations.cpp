@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "import/onnx/activation.h"
 #include "import/onnx/operators/families.h"
 #include "import/onnx/primitives.h"
 #include "ir/ops/elementwise.h"
@@ -117,19 +118,60 @@ Results clip(const Call& call) {
     return {x};
 }
 
+/// onnxruntime's spellings of GELU: with a bias before it, and its approximations.
+Results biased(const Call& call, ops::ActivationFunction function) {
+    if (!call.has(1)) return applied_function(call, function);
+    const Operand x = elementwise(call, {call.in(0), call.in(1)}, "A + B");
+    return {elementwise(call, {x}, ops::applied(function, "A"))};
+}
+Results bias_gelu(const Call& call) {
+    return biased(call, ops::ActivationFunction::kGelu);
+}
+Results fast_gelu(const Call& call) {
+    return biased(call, ops::ActivationFunction::kGeluTanh);
+}
+Results quick_gelu(const Call& call) {
+    return of_each(call, fmt::format("A * sigmoid({} * A)", real_text(call.number("alpha", 1.702F))));
+}
+
 }  // namespace
+
+Operand fused_activation(const Call& call, const Operand& y) {
+    const std::string kind = call.text("activation", "");
+    if (kind.empty()) return y;
+    std::vector<double> numbers = call.numbers("activation_params");
+    for (const char* name : {"activation_alpha", "activation_beta"})
+        if (call.has_attribute(name)) numbers.push_back(call.number(name, 0));
+    const auto number = [&](size_t i) {
+        call.expect(i < numbers.size(), fmt::format("lacks a parameter of its activation {}", kind));
+        return real_text(numbers[i]);
+    };
+    std::string body;
+    if (kind == "Relu") body = "max(A, 0)";
+    if (kind == "Tanh") body = "tanh(A)";
+    if (kind == "Sigmoid") body = "sigmoid(A)";
+    if (kind == "LeakyRelu") body = fmt::format("select(A < 0, {} * A, A)", number(0));
+    if (kind == "Clip") body = fmt::format("min(max(A, {}), {})", number(0), number(1));
+    if (kind == "HardSigmoid") body = fmt::format("max(0, min(1, {} * A + {}))", number(0), number(1));
+    call.expect(!body.empty(), fmt::format("has the activation {}, which is not supported", kind));
+    return elementwise(call, {y}, body);
+}
 
 std::span<const Operator> activations() {
     static constexpr std::array kOperators = {
+        Operator{"BiasGelu", bias_gelu, kMicrosoft},
         Operator{"Celu", celu},
         Operator{"Clip", clip},
         Operator{"Elu", elu},
+        Operator{"FastGelu", fast_gelu, kMicrosoft},
         Operator{"Gelu", gelu},
+        Operator{"Gelu", gelu, kMicrosoft},
         Operator{"HardSigmoid", hard_sigmoid},
         Operator{"HardSwish", hard_swish},
         Operator{"LeakyRelu", leaky_relu},
         Operator{"Mish", mish},
         Operator{"PRelu", p_relu},
+        Operator{"QuickGelu", quick_gelu, kMicrosoft},
         Operator{"Relu", relu},
         Operator{"Selu", selu},
         Operator{"Shrink", shrink},

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "import/onnx/activation.h"
 #include "import/onnx/convolution.h"
 #include "import/onnx/operators/families.h"
 #include "import/onnx/primitives.h"
@@ -21,9 +22,20 @@ Results conv(const Call& call) {
     return {call.has(2) ? with_bias(call, y, call.in(2)) : y};
 }
 
+/// With an addend, and an activation behind all.
+Results fused_conv(const Call& call) {
+    Operand y = conv(call).front();
+    if (call.has(3)) {
+        call.expect(call.in(3).shape == y.shape, "adds a tensor of another shape");
+        y = elementwise(call, {y, call.in(3)}, "A + B");
+    }
+    return {fused_activation(call, y)};
+}
+
 /// x - zero point, in 32 bits; padding is what is read outside of that: the zero point.
 Operand centred_integers(const Call& call, const Operand& x, size_t zero, bool by_rows) {
     if (!call.has(zero)) return cast(call, x, DataType::kInt32);
+    call.expect(x.rank() >= 3, "needs [n, c, ...] and [m, c, ...]");
     Operand z = call.in(zero);
     if (z.rank() == 1 && by_rows && z.shape[0] != Dim(1)) {
         std::vector<Dim> shape(x.rank(), Dim(1));
@@ -202,6 +214,7 @@ std::span<const Operator> convolutions() {
         Operator{"Conv", conv},
         Operator{"ConvInteger", conv_integer},
         Operator{"ConvTranspose", conv_transpose},
+        Operator{"FusedConv", fused_conv, kMicrosoft},
     };
     return kOperators;
 }

@@ -13,12 +13,20 @@ namespace {
 
 using Results = std::vector<Operand>;
 
+std::string element_text(const std::string& name, const std::vector<std::string>& coordinates) {
+    std::string text;
+    for (const std::string& coordinate : coordinates) text += (text.empty() ? "" : ", ") + coordinate;
+    return fmt::format("{}[{}]", name, text.empty() ? "0" : text);
+}
+
 /// Indices into an axis, or by the elements of their last axis into several, and the coordinates that they
-/// name. Negative ones count from the end: known ones are checked and counted from the beginning, computed
-/// ones are the rest by the extent, which leads nowhere else.
+/// name. Negative ones count from the end: known ones are checked and counted from the beginning, those that
+/// follow from their own place are checked and need no table, and computed ones are the rest by the extent,
+/// which leads nowhere else.
 class Places {
 public:
     Places(const Call& call, const Operand& stated, const std::vector<Dim>& extents) : indices(stated) {
+        if (stated.places && follow_from_places(call, stated, extents)) return;
         std::vector<double> numbers;
         if (stated.known)
             for (const int64_t at : integers_of(stated)) numbers.push_back(static_cast<double>(at));
@@ -39,14 +47,53 @@ public:
         if (stated.known) indices = known_numbers(DataType::kInt32, call.extents(stated), numbers);
     }
 
-    /// The coordinate along the axis of a number, by the element that names it.
-    std::string at(const std::string& element, size_t number = 0) const {
-        return fmt::format(fmt::runtime(formats_.at(number)), element);
+    /// The coordinate along the axis of a number, by the place in the indices that names it.
+    std::string at(const std::vector<std::string>& place, size_t number = 0) const {
+        if (forms_.empty()) return fmt::format(fmt::runtime(formats_.at(number)), element_text("I", place));
+        const LinearForm& form = forms_.at(number);
+        std::string text = fmt::to_string(form.constant);
+        for (const auto& [symbol, factor] : form.terms) {
+            const std::optional<size_t> axis = axis_of(symbol);
+            text += fmt::format(" + {} * {}", factor, axis ? place.at(*axis) : "$" + symbol);
+        }
+        return text;
+    }
+    /// Lets an operator read the indices as I.
+    void add_to(OperatorText& text, const std::vector<std::string>& place) const {
+        if (forms_.empty()) text.index(indices, "I", place);
     }
 
     Operand indices;
 
 private:
+    /// A form for each chosen axis, which lies on it for all values of the symbols. False if there are
+    /// others.
+    bool follow_from_places(const Call& call, const Operand& stated, const std::vector<Dim>& extents) {
+        if (stated.places->size() != extents.size()) return false;
+        // The last place, which has the largest value, and the first.
+        const auto end = [&](const LinearForm& form, bool is_last) {
+            LinearForm result{.constant = form.constant, .terms = {}};
+            for (const auto& [symbol, factor] : form.terms) {
+                const std::optional<size_t> axis = axis_of(symbol);
+                const bool takes_last = axis && (factor > 0) == is_last;
+                const LinearForm own =
+                    !axis        ? LinearForm{.constant = 0, .terms = {{symbol, 1}}}
+                    : takes_last ? sum(linear_form(stated.shape[*axis]), {.constant = 1, .terms = {}}, -1)
+                                 : LinearForm{};
+                result = sum(result, own, factor);
+            }
+            return result;
+        };
+        const auto low = [&](const LinearForm& form) { return range(form, call.build.graph().symbols).low; };
+        for (size_t i = 0; i < extents.size(); ++i) {
+            const LinearForm& form = stated.places->at(i);
+            const LinearForm beyond = sum(linear_form(extents[i]), end(form, true), -1);
+            if (low(end(form, false)) < 0 || low(beyond) < 1) return false;
+        }
+        forms_ = *stated.places;
+        return true;
+    }
+
     /// Counts the numbers of one axis from the beginning; along a symbolic extent its map does.
     static std::string known_format(const Call& call, std::vector<double>& numbers, size_t first, size_t step,
                                     const LinearForm& extent, int64_t least) {
@@ -64,13 +111,8 @@ private:
     }
 
     std::vector<std::string> formats_;
+    Forms forms_;  ///< where the places alone decide
 };
-
-std::string element_text(const std::string& name, const std::vector<std::string>& coordinates) {
-    std::string text;
-    for (const std::string& coordinate : coordinates) text += (text.empty() ? "" : ", ") + coordinate;
-    return fmt::format("{}[{}]", name, text.empty() ? "0" : text);
-}
 
 Results gather(const Call& call) {
     const Operand& x = call.in(0);
@@ -92,9 +134,10 @@ Results gather(const Call& call) {
             continue;
         }
         for (const Dim& dim : indices.shape) of_index.push_back(add(dim));
-        read.push_back(places.at(element_text("I", of_index)));
+        read.push_back(places.at(of_index));
     }
-    text.index(indices, "I", of_index).read(x, "X", read);
+    places.add_to(text, of_index);
+    text.read(x, "X", read);
     return {call.build.add(text.write(x.type, shape, axes, "X"))};
 }
 
@@ -108,8 +151,9 @@ Results gather_elements(const Call& call) {
     const std::vector<std::string> axes = axis_names(x.rank());
     for (size_t a = 0; a < x.rank(); ++a) text.over(axes[a], indices.shape[a]);
     std::vector<std::string> read = axes;
-    read[axis] = places.at(element_text("I", axes));
-    text.index(indices, "I", axes).read(x, "X", read);
+    read[axis] = places.at(axes);
+    places.add_to(text, axes);
+    text.read(x, "X", read);
     return {call.build.add(text.write(x.type, indices.shape, axes, "X"))};
 }
 
@@ -136,7 +180,7 @@ Results gather_nd(const Call& call) {
     own.push_back("0");
     for (int64_t c = 0; c < chosen; ++c) {
         own.back() = fmt::to_string(c);
-        read.push_back(places.at(element_text("I", own), static_cast<size_t>(c)));
+        read.push_back(places.at(own, static_cast<size_t>(c)));
     }
     for (size_t a = static_cast<size_t>(batch + chosen); a < x.rank(); ++a) {
         axes.push_back(axis_name(axes.size()));
@@ -144,7 +188,8 @@ Results gather_nd(const Call& call) {
         read.push_back(axes.back());
     }
     for (size_t a = 0; a < axes.size(); ++a) text.over(axes[a], shape[a]);
-    text.index(indices, "I", own).read(x, "X", read);
+    places.add_to(text, own);
+    text.read(x, "X", read);
     return {call.build.add(text.write(x.type, shape, axes, "X"))};
 }
 
@@ -239,6 +284,7 @@ Results scatter_nd(const Call& call) {
 Results tensor_scatter(const Call& call) {
     const Operand &cache = call.in(0), &update = call.in(1);
     const size_t axis = call.axis(call.integer("axis", -2), cache.rank());
+    call.expect(update.rank() == cache.rank(), "has an update of another rank than its cache");
     const bool goes_round = call.text("mode", "linear") == "circular";
     const int64_t extent = call.extent(cache, axis);
     std::vector<std::string> at = axis_names(cache.rank());

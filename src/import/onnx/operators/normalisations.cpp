@@ -60,16 +60,20 @@ Results batch_normalization(const Call& call) {
                     fmt::format("(A - D) / sqrt(E + {}) * B + C", real_text(call.number("epsilon", 1e-5F))))};
 }
 
+/// Scaled and shifted; then mean and inverse deviation. @param shift null where there is none
+Results normalised(const Call& call, const Operand& x, size_t axis, const Operand& scale,
+                   const Operand* shift, double epsilon) {
+    const Centred c = centred(call, x, axes_from(axis, x.rank()), epsilon);
+    std::vector<Operand> operands = {c.difference, c.inverse_deviation, scale};
+    if (shift) operands.push_back(*shift);
+    return {elementwise(call, operands, shift ? "A * B * C + D" : "A * B * C", x.type), c.mean,
+            c.inverse_deviation};
+}
+
 Results layer_normalization(const Call& call) {
     const Operand& x = call.in(0);
-    const size_t axis = call.axis(call.integer("axis", -1), x.rank());
-    const Centred c = centred(call, x, axes_from(axis, x.rank()), call.number("epsilon", 1e-5F));
-    std::vector<Operand> operands = {c.difference, c.inverse_deviation, call.in(1)};
-    if (call.has(2)) operands.push_back(call.in(2));
-    Results results = {elementwise(call, operands, call.has(2) ? "A * B * C + D" : "A * B * C", x.type)};
-    results.push_back(c.mean);
-    results.push_back(c.inverse_deviation);
-    return results;
+    return normalised(call, x, call.axis(call.integer("axis", -1), x.rank()), call.in(1), call.given(2),
+                      call.number("epsilon", 1e-5F));
 }
 
 Results rms_normalization(const Call& call) {
@@ -79,6 +83,73 @@ Results rms_normalization(const Call& call) {
     return {elementwise(call, {x, square, call.in(1)},
                         fmt::format("A / sqrt(B + {}) * C", real_text(call.number("epsilon", 1e-5F))),
                         call.in(1).type)};
+}
+
+/// Beside the result 1 / sqrt(mean of squares + epsilon).
+Results scaled_by_root(const Call& call, const Operand& x, const Operand& scale, size_t axis,
+                       double epsilon) {
+    const Operand square = mean_along(call, x, axes_from(axis, x.rank()), "X * X");
+    const Operand inverse = elementwise(call, {square}, fmt::format("1 / sqrt(A + {})", real_text(epsilon)));
+    return {elementwise(call, {x, inverse, scale}, "A * B * C", x.type), inverse};
+}
+
+Results simplified_layer_normalization(const Call& call) {
+    const Operand& x = call.in(0);
+    return scaled_by_root(call, x, call.in(1), call.axis(call.integer("axis", -1), x.rank()),
+                          call.number("epsilon", 1e-5F));
+}
+
+/// x + skip + bias, which is the last of four results. @param bias its input
+Operand skipped(const Call& call, size_t bias) {
+    const Operand sum = elementwise(call, {call.in(0), call.in(1)}, "A + B");
+    call.expect(sum.shape == call.in(0).shape && sum.rank() >= 2, "skips to another shape");
+    return call.has(bias) ? elementwise(call, {sum, call.in(bias)}, "A + B") : sum;
+}
+
+Results skip_layer_normalization(const Call& call) {
+    const Operand sum = skipped(call, 4);
+    Results results =
+        normalised(call, sum, sum.rank() - 1, call.in(2), call.given(3), call.number("epsilon", 1e-12F));
+    results.push_back(sum);
+    return results;
+}
+
+Results skip_simplified_layer_normalization(const Call& call) {
+    call.expect(!call.wants(1), "shows a mean, of which it has none");
+    const Operand sum = skipped(call, 3);
+    const Results scaled =
+        scaled_by_root(call, sum, call.in(2), sum.rank() - 1, call.number("epsilon", 1e-12F));
+    return {scaled[0], scaled[1], scaled[1], sum};
+}
+
+/// Sums of rows of three tables, normalised. Indices are of tokens, places and segments.
+Results embed_layer_normalization(const Call& call) {
+    const Operand& tokens = call.in(0);
+    call.expect(tokens.rank() == 2, "needs tokens of [batch, steps]");
+    const auto rows = [&](size_t table, const Operand& numbers, std::vector<std::string> place) {
+        const Operand& x = call.in(table);
+        call.expect(x.rank() == 2 && call.extent(x, 0) > 0, "has a table that is no matrix");
+        OperatorText text = operator_text(call);
+        std::vector<Dim> shape = numbers.shape;
+        shape.push_back(x.shape[1]);
+        const std::vector<std::string> axes = axis_names(shape.size());
+        for (size_t a = 0; a < axes.size(); ++a) text.over(axes[a], shape[a]);
+        if (place.empty()) {
+            text.index(numbers, "I", {"x0", "x1"});
+            place = {fmt::format("I[x0, x1] mod {}", call.extent(x, 0)), "x2"};
+        }
+        return call.build.add(text.read(x, "X", place).write(x.type, shape, axes, "X"));
+    };
+    const Operand words = rows(2, tokens, {});
+    call.expect(call.has(8) || call.extent(tokens, 1) <= call.extent(call.in(3), 0), "has too few places");
+    const Operand places = call.has(8) ? rows(3, call.in(8), {}) : rows(3, tokens, {"x1", "x2"});
+    Operand sum = elementwise(call, {words, places}, "A + B");
+    if (call.has(1)) sum = elementwise(call, {sum, rows(4, call.in(1), {})}, "A + B");
+    const Results y = normalised(call, sum, 2, call.in(5), &call.in(6), call.number("epsilon", 1e-12F));
+    // Of a mask the number of tokens that it lets through.
+    const Operand mask =
+        call.has(7) ? call.in(7) : expand(call, known_scalar(DataType::kInt32, 0), tokens.shape);
+    return {y.front(), reduce(call, mask, {1}, false, "sum(select(X == 1, 1, 0))", DataType::kInt32), sum};
 }
 
 Results instance_normalization(const Call& call) {
@@ -177,6 +248,7 @@ Results log_softmax_operator(const Call& call) {
 std::span<const Operator> normalisations() {
     static constexpr std::array kOperators = {
         Operator{"BatchNormalization", batch_normalization},
+        Operator{"EmbedLayerNormalization", embed_layer_normalization, kMicrosoft},
         Operator{"GroupNormalization", group_normalization},
         Operator{"InstanceNormalization", instance_normalization},
         Operator{"LRN", local_response_normalization},
@@ -185,6 +257,9 @@ std::span<const Operator> normalisations() {
         Operator{"LpNormalization", lp_normalization},
         Operator{"MeanVarianceNormalization", mean_variance_normalization},
         Operator{"RMSNormalization", rms_normalization},
+        Operator{"SimplifiedLayerNormalization", simplified_layer_normalization},
+        Operator{"SkipLayerNormalization", skip_layer_normalization, kMicrosoft},
+        Operator{"SkipSimplifiedLayerNormalization", skip_simplified_layer_normalization, kMicrosoft},
         Operator{"Softmax", softmax_operator},
     };
     return kOperators;

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "import/onnx/activation.h"
 #include "import/onnx/operators/families.h"
 #include "import/onnx/primitives.h"
 
@@ -32,6 +33,76 @@ Results mat_mul(const Call& call) {
     return {product_of_any(call, call.in(0), call.in(1), call.in(0).type)};
 }
 
+/// An operand of FusedMatMul, whose last two axes may be exchanged, and whose first axis may stand before the
+/// last one.
+Operand turned(const Call& call, const Operand& x, bool is_transposed, bool has_batch_inside) {
+    const size_t rank = x.rank();
+    std::vector<size_t> order;
+    for (size_t axis = 0; axis < rank; ++axis) order.push_back(axis);
+    if (rank < 2) return x;
+    if (has_batch_inside) std::rotate(order.begin(), order.begin() + 1, order.end() - 1);
+    if (is_transposed) std::swap(order[rank - 2], order[rank - 1]);
+    return std::ranges::is_sorted(order) ? x : transpose(call, x, order);
+}
+
+Results fused_mat_mul(const Call& call) {
+    const auto is = [&](const char* name) { return call.integer(name, 0) != 0; };
+    const Operand a = turned(call, call.in(0), is("transA"), is("transBatchA")),
+                  b = turned(call, call.in(1), is("transB"), is("transBatchB"));
+    const Operand y = product_of_any(call, a, b, a.type);
+    const double alpha = call.number("alpha", 1);
+    if (alpha == 1) return {y};
+    return {elementwise(call, {y}, fmt::format("A * {}", real_text(alpha)))};
+}
+
+/// Weights in blocks along k, [n, k / block, bytes], of unsigned numbers below a byte, each block with a
+/// scale and a zero point; those of a row begin at a byte.
+Results mat_mul_n_bits(const Call& call) {
+    const Operand &a = call.in(0), &b = call.in(1);
+    const int64_t n = call.integer("N", 0), k = call.integer("K", 0), bits = call.integer("bits", 4),
+                  block = call.integer("block_size", 0);
+    call.expect(bits == 2 || bits == 4 || bits == 8, fmt::format("has {} bits, expected 2, 4 or 8", bits));
+    call.expect(n > 0 && k > 0 && n < kMostExtent && k < kMostExtent && block >= 16 && block < kMostExtent &&
+                    block % 16 == 0,
+                fmt::format("has {} x {} weights in blocks of {}", n, k, block));
+    call.expect(!call.has(4), "has groups in another order (g_idx)");
+    const int64_t blocks = (k + block - 1) / block, each = 8 / bits, levels = int64_t{1} << bits;
+    const auto has_shape = [](const Operand& x, const std::vector<int64_t>& shape) {
+        return x.shape == dims_of(shape);
+    };
+    call.expect(has_shape(b, {n, blocks, block / each}) && b.type == DataType::kUint8,
+                "has weights of another shape or type than its attributes say");
+    const Operand scales = call.build.with_shape(call.in(2), dims_of({n, blocks}));
+    // Number i of several in a byte lies i * bits above its lowest one.
+    const auto field = [&](const std::string& byte, const std::string& place) {
+        if (each == 1) return byte;
+        std::string value = byte;
+        for (int64_t i = 1; i < each; ++i)
+            value = fmt::format("select({} mod {} == {}, {} div {}, {})", place, each, i, byte,
+                                int64_t{1} << (i * bits), value);
+        return fmt::format("({} mod {})", value, levels);
+    };
+    OperatorText text = operator_text(call);
+    text.over("n", Dim(n)).over("k", Dim(k));
+    text.read(b, "B", {"n", fmt::format("k div {}", block), fmt::format("(k mod {}) div {}", block, each)});
+    text.read(scales, "S", {"n", fmt::format("k div {}", block)});
+    std::string zero = fmt::format("{}", levels / 2);
+    if (call.has(3) && call.in(3).type == DataType::kUint8) {
+        const int64_t bytes = (blocks + each - 1) / each;
+        const Operand zeros = call.build.with_shape(call.in(3), dims_of({n, bytes}));
+        text.read(zeros, "Z", {"n", fmt::format("k div {}", block * each)});
+        zero = field("Z", fmt::format("(k div {})", block));
+    } else if (call.has(3)) {
+        text.read(call.build.with_shape(call.in(3), dims_of({n, blocks})), "Z",
+                  {"n", fmt::format("k div {}", block)});
+        zero = "Z";
+    }
+    const Operand w = call.build.add(
+        text.write(a.type, dims_of({k, n}), {"k", "n"}, fmt::format("({} - {}) * S", field("B", "k"), zero)));
+    const Operand y = product_of_any(call, a, w, a.type);
+    return {call.has(5) ? elementwise(call, {y, call.in(5)}, "A + B") : y};
+}
+
 Results gemm(const Call& call) {
     Operand a = call.in(0), b = call.in(1);
     call.expect(a.rank() == 2 && b.rank() == 2, "multiplies what are no matrices");
@@ -43,6 +114,10 @@ Results gemm(const Call& call) {
     if (!call.has(2) || beta == 0) return {y};
     if (beta == 1) return {elementwise(call, {y, call.in(2)}, wrapped("A + B", y.type))};
     return {elementwise(call, {y, call.in(2), known_scalar(y.type, beta)}, wrapped("A + C * B", y.type))};
+}
+
+Results fused_gemm(const Call& call) {
+    return {fused_activation(call, gemm(call).front())};
 }
 
 /// Less the zero points of an operand: one, or one for each row of A or column of B.
@@ -152,9 +227,12 @@ Results einsum(const Call& call) {
 std::span<const Operator> products() {
     static constexpr std::array kOperators = {
         Operator{"Einsum", einsum},
+        Operator{"FusedGemm", fused_gemm, kMicrosoft},
+        Operator{"FusedMatMul", fused_mat_mul, kMicrosoft},
         Operator{"Gemm", gemm},
         Operator{"MatMul", mat_mul},
         Operator{"MatMulInteger", mat_mul_integer},
+        Operator{"MatMulNBits", mat_mul_n_bits, kMicrosoft},
     };
     return kOperators;
 }

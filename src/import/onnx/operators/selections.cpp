@@ -90,8 +90,7 @@ Results trilu(const Call& call) {
 }
 
 Results hardmax(const Call& call) {
-    const Operand& x = call.in(0);
-    std::vector<Dim> shape = x.shape;
+    const Operand x = call.in(0).rank() == 0 ? call.build.with_shape(call.in(0), {Dim(1)}) : call.in(0);
     Operand rows = x;
     size_t axis = call.axis(call.integer("axis", call.opset() < 13 ? 1 : -1), std::max<size_t>(x.rank(), 1));
     if (call.opset() < 13) {
@@ -116,7 +115,7 @@ Results hardmax(const Call& call) {
                    fmt::format("min(select(X == M, {}, {}))", axes[axis], call.extent(rows, axis))));
     const Operand result = elementwise(
         call, {rows, first}, fmt::format("select({} == B, 1, 0 * select(A == A, 1, 0))", axes[axis]));
-    return {call.build.with_shape(result, shape)};
+    return {call.build.with_shape(result, call.in(0).shape)};
 }
 
 }  // namespace
