@@ -47,7 +47,7 @@ TEST(TouchedLines, AreThoseOfTheLayout) {
     };
     EXPECT_EQ(of({}), 12 * (31 * 12 + 4)) << "every third number of a row";
     EXPECT_EQ(of({.order = {0, 2, 1}, .lanes = {}}), 12 * 128);
-    EXPECT_EQ(of({.order = {}, .lanes = {{2, 16}}}), 12 * 32 * kLineBytes) << "one of three in sixteen lanes";
+    EXPECT_EQ(of({.order = {}, .lanes = {{2, 16}}}), 12 * (31 * kLineBytes + 4)) << "a line for each channel";
     EXPECT_EQ(of({.order = {}, .lanes = {{0, 16}}}), 32 * kLineBytes) << "twelve of sixteen lanes";
 }
 
