@@ -172,7 +172,8 @@ const Fault kFaults[] = {
      "g.toml:29: `shape`: is 3 x 3, and the level has 6 instances"},
     {"all_reserved", "reserved_bytes = 100", "reserved_bytes = 1000",
      "g.toml:27: `reserved_bytes`: is 1000, expected less than the 1000 bytes of `capacity_bytes`"},
-    {"reserved_of_nothing", "capacity_bytes = 1000\n", "", "`reserved_bytes`: is given without `capacity_bytes`"},
+    {"reserved_of_nothing", "capacity_bytes = 1000\n", "",
+     "`reserved_bytes`: is given without `capacity_bytes`"},
     {"ports_are_narrow", "port_bytes_per_cycle = 1.5", "port_bytes_per_cycle = 1",
      "g.toml:20: `port_bytes_per_cycle`: gives a module 6e+09 B/s through 2 ports that carry 4e+09 B/s "
      "together"},
