@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kOtherKey = "other_key";
 constexpr const char* kOtherValue = "other_value";
-constexpr const char* kNumber = "70707";
+constexpr const char* kProbeNumber = "70707";
 
 /// The texts around parts that come in this order; none if one of them is not there.
 std::optional<std::vector<std::string>> around(std::string_view text, const std::vector<const char*>& parts) {
@@ -45,8 +45,8 @@ std::string opening(std::string_view first, std::string_view step) {
 std::optional<MemberTags> find_tags(const TaggedCalls& calls) {
     const auto one = around(calls.one, {kProbeKey, kProbeValue});
     const auto two = around(calls.two, {kProbeKey, kProbeValue, kOtherKey, kOtherValue});
-    const auto number = around(calls.number, {kProbeKey, kNumber});
-    const auto list = around(calls.list, {kProbeKey, kNumber});
+    const auto number = around(calls.number, {kProbeKey, kProbeNumber});
+    const auto list = around(calls.list, {kProbeKey, kProbeNumber});
     if (!one || !two || !number || !list) return std::nullopt;
     const std::string &first = (*one)[0], &before = (*one)[1], &last = (*one)[2], &step = (*two)[2];
     MemberTags tags{

@@ -10,7 +10,7 @@
 namespace tessera::llm {
 namespace {
 
-using State = TaggedMember::State;
+using Reading = TaggedMember::State;
 
 /// What stands between name and value.
 struct Before {
@@ -49,7 +49,7 @@ TaggedMember read_member(std::string_view text, const MemberTags& tags,
     if (before.at == std::string_view::npos) return {};
     const std::string name(named.substr(0, before.at));
     const auto kind = kinds.find(name);
-    if (kind == kinds.end()) return {.state = State::kNot};
+    if (kind == kinds.end()) return {.state = Reading::kNot};
     const std::string_view rest = named.substr(before.at + before.size);
     if (rest.empty()) return {};
     bool is_string = kind->second == MemberKind::kText;
@@ -64,9 +64,9 @@ TaggedMember read_member(std::string_view text, const MemberTags& tags,
     const auto size = value_size(rest, is_string, tags);
     if (!size) return {};
     const Match end = match_text(rest.substr(*size), tags.end);
-    if (end != Match::kWhole) return {.state = end == Match::kPartly ? State::kPartly : State::kNot};
+    if (end != Match::kWhole) return {.state = end == Match::kPartly ? Reading::kPartly : Reading::kNot};
     const std::string value(rest.substr(0, *size));
-    return {.state = State::kWhole,
+    return {.state = Reading::kWhole,
             .size = text.size() - rest.size() + *size + tags.end.size(),
             .json = grammar::json_string(name) + ": " + (is_string ? grammar::json_string(value) : value)};
 }
