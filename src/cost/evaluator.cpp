@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <ranges>
 
 #include "cost/evaluate.h"
 #include "ir/iterator_use.h"
@@ -136,12 +135,12 @@ std::vector<Evaluator::Tensor::Digit> Evaluator::Tensor::digits_of(const std::ve
                                                                    const Layout& layout) {
     std::vector<Digit> digits;
     const std::vector<PhysicalAxis> axes = physical_axes(layout, std::vector<int64_t>(access.size(), 1));
-    for (const PhysicalAxis& axis : axes | std::views::reverse) {
-        const auto* x = std::get_if<IteratorRef>(&access[static_cast<size_t>(axis.axis)]->node);
+    for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
+        const auto* x = std::get_if<IteratorRef>(&access[static_cast<size_t>(axis->axis)]->node);
         if (!x) break;
         digits.push_back({.iterator = x->index,
-                          .divisor = axis.divisor,
-                          .most = axis.is_outer ? std::numeric_limits<int64_t>::max() : axis.extent});
+                          .divisor = axis->divisor,
+                          .most = axis->is_outer ? std::numeric_limits<int64_t>::max() : axis->extent});
     }
     return digits;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <ranges>
 
 #include "ir/quasi_affine.h"
 
@@ -14,10 +13,11 @@ std::optional<TouchedLines> TouchedLines::of(const std::vector<ExprPtr>& access,
                                              double element_bytes) {
     TouchedLines lines;
     lines.element_bytes_ = element_bytes;
-    for (const PhysicalAxis& axis : physical_axes(layout, shape) | std::views::reverse) {
-        const ExprPtr& component = access[static_cast<size_t>(axis.axis)];
+    const std::vector<PhysicalAxis> axes = physical_axes(layout, shape);
+    for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
+        const ExprPtr& component = access[static_cast<size_t>(axis->axis)];
         if (is_indirect(component)) return std::nullopt;
-        Axis known{.extent = axis.extent, .divisor = axis.divisor, .terms = {}};
+        Axis known{.extent = axis->extent, .divisor = axis->divisor, .terms = {}};
         for (const QuasiTerm& term : quasi_affine(component, dims, extents, "access").terms) {
             if (term.atom.kind != QuasiAtom::Kind::kIterator) return std::nullopt;
             known.terms.emplace_back(term.atom.iterator, std::abs(term.coefficient));

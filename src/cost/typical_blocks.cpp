@@ -6,8 +6,8 @@
 #include "cost/row_blocks.h"
 #include "cost/typical_rates.h"
 #include "lowering/kernels/parameters.h"
+#include "lowering/kernels/register_blocks.h"
 #include "tessera/ntt/extent.h"
-#include "tessera/ntt/operands.h"
 
 namespace tessera::cost {
 namespace {
@@ -76,7 +76,7 @@ public:
 private:
     static double fetches_of_a_line(int64_t prefetch) {
         if (prefetch == 0) return 0;
-        return prefetch < ntt::detail::kFarAhead ? 1 : 2;
+        return prefetch < kernels::kPrefetchDistances.back() ? 1 : 2;  // to the second cache first
     }
 
     double of_a_step(double r, double c, double fetches = 0) const {

@@ -114,7 +114,7 @@ private:
             std::string name = symbol;
             if (axis_of(symbol)) {
                 const auto axis = std::ranges::find_if(written, [&](const auto& each) {
-                    return each.second == LinearForm{.constant = 0, .terms = {{symbol, 1}}};
+                    return each.second == LinearForm{.constant = 0, .terms = {{name, 1}}};
                 });
                 if (axis == written.end()) return std::nullopt;
                 name = axis_symbol(axis->first);
