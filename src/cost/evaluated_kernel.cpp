@@ -251,11 +251,17 @@ void Evaluator::OfKernel::transfer_inside(const TiledOperator& tiled, const Numb
     move(evaluator_.level_of(footprint), again * bytes(tiled, t, extents));
 }
 
-double Evaluator::OfKernel::waits_for_runs(const Tensor& tensor, Extents extents, Extents whole) const {
+double Evaluator::OfKernel::waits_for_runs(const TiledOperator& tiled, const NumberedLeaf& leaf,
+                                           const Tensor& tensor) const {
     // The lines of a run that are not fetched ahead. Rotated queries of 512 tokens, 16 of 64 elements at a
     // time, took 348 us on a Zen 5, and 119 by whole rows.
     constexpr double kFirstLines = 1.5;
     const auto line = static_cast<double>(evaluator_.model_.machine().cache_line_bytes);
+    const Extents innermost = within(tiled, tiled.loops.size()), whole = facts(tiled).points[point_].extents;
+    std::vector<int64_t> extents(innermost.begin(), innermost.end());
+    if (!tensor.is_result)  // operands of a product are read by register blocks
+        for (const auto& [x, most] : {std::pair{leaf.m, leaf.rows}, {leaf.n, leaf.columns}})
+            if (x >= 0) extents[static_cast<size_t>(x)] = std::min(extents[static_cast<size_t>(x)], most);
     return kFirstLines / std::max(1.0, tensor.run_bytes(extents, whole, line) / line);
 }
 
@@ -271,10 +277,10 @@ size_t Evaluator::OfKernel::transfer(const TiledOperator& tiled, const NumberedL
     size_t farthest = 0;
     const size_t depth = tiled.loops.size();
     const Extents innermost = within(tiled, depth);
-    // What a product reads for one register block.
-    std::vector<int64_t> of_block(innermost.begin(), innermost.end());
-    for (const auto& [x, most] : {std::pair{numbered.m, numbered.rows}, {numbered.n, numbered.columns}})
-        if (x >= 0) of_block[static_cast<size_t>(x)] = std::min(of_block[static_cast<size_t>(x)], most);
+    // Few rows read B as fast as it was measured.
+    const bool waits_for_b =
+        price.first_seconds > 0 && numbered.m >= 0 &&
+        facts(tiled).points[point_].extents[static_cast<size_t>(numbered.m)] > kernels::kFewRows;
     double waited = 0, fetched_ahead = 0;  // seconds for B
     for (size_t t = 0; t < facts(tiled).tensors.size(); ++t) {
         const Tensor& tensor = facts(tiled).tensors[t];
@@ -289,8 +295,6 @@ size_t Evaluator::OfKernel::transfer(const TiledOperator& tiled, const NumberedL
             continue;
         }
         const bool is_streamed = numbered.streamed.contains(static_cast<int>(t));
-        const double runs = waits_for_runs(tensor, tensor.is_result ? innermost : Extents(of_block),
-                                           facts(tiled).points[point_].extents);
         const auto move = [&](size_t level, double bytes) {
             // A line that is written beyond the core's own caches is read first, and the store waits for it.
             const bool is_read_first = tensor.is_result && level > evaluator_.model_.near_level();
@@ -299,7 +303,8 @@ size_t Evaluator::OfKernel::transfer(const TiledOperator& tiled, const NumberedL
             if (is_streamed) {
                 sum.stalls += bytes * evaluator_.model_.stall_per_byte(price.stall_per_byte, level,
                                                                        evaluator_.workers_);
-                if (level > evaluator_.model_.near_level()) {
+                if (waits_for_b && level > evaluator_.model_.near_level()) {
+                    const double runs = waits_for_runs(tiled, numbered, tensor);
                     // Behind a short run the lines ahead are others.
                     const double ahead = std::max(0.0, 1 - runs) * share_ahead(price, level);
                     waited += (1 - ahead + runs) * bytes * rate(level);
@@ -324,7 +329,7 @@ size_t Evaluator::OfKernel::transfer(const TiledOperator& tiled, const NumberedL
             const double bytes = share * tensor.lines_read(innermost) * bytes_within(tiled, t, 0);
             move(level, bytes);
             if (!is_streamed && level > evaluator_.model_.near_level())
-                sum.stalls += runs * bytes * rate(level);
+                sum.stalls += waits_for_runs(tiled, numbered, tensor) * bytes * rate(level);
         }
         for (size_t j = first; j < tiled.loops.size(); ++j) {
             const int loop = tiled.loops[j];
@@ -340,12 +345,8 @@ size_t Evaluator::OfKernel::transfer(const TiledOperator& tiled, const NumberedL
         }
         transfer_inside(tiled, numbered, t, innermost, move);
     }
-    // Only the first block of rows that meets a panel of B computes while it is read. Few rows read B as fast
-    // as it was measured.
-    const bool has_many_rows =
-        numbered.m >= 0 &&
-        facts(tiled).points[point_].extents[static_cast<size_t>(numbered.m)] > kernels::kFewRows;
-    if (has_many_rows && price.first_seconds > 0)
+    // Only the first block of rows that meets a panel of B computes while it is read.
+    if (waits_for_b)
         sum.stalls += waited + std::max(0.0, fetched_ahead - price.first_seconds * executions(tiled, depth));
     return farthest;
 }

@@ -114,7 +114,8 @@ private:
 
     /// The share of its transfers that a tensor waits for, because its elements lie side by side only in
     /// runs.
-    double waits_for_runs(const Tensor& tensor, Extents extents, Extents whole) const;
+    double waits_for_runs(const lowering::TiledOperator& tiled, const NumberedLeaf& leaf,
+                          const Tensor& tensor) const;
     /// Adds what the operator moves to the levels. @return the farthest level that it reads from
     size_t transfer(const lowering::TiledOperator& tiled, const NumberedLeaf& numbered,
                     const Definition& definition, const LeafCost& price, const std::vector<bool>& is_tile,

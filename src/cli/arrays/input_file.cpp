@@ -10,12 +10,12 @@
 namespace tessera::arrays {
 namespace {
 
-/// Of what an archive's member has beside the elements.
+/// The most that a member of an archive has beside its elements.
 constexpr uint64_t kMostHeaderBytes = 1 << 16;
 /// An image larger than that is no input of any model.
 constexpr int64_t kMostPixels = int64_t{1} << 28;
 
-/// What a call takes under a name.
+/// The array that a call takes under a name.
 struct Taken {
     ElementType element;
     std::vector<Dim> shape;

@@ -40,7 +40,7 @@ Archive open_archive(std::span<const std::byte> file, const std::string& where) 
     return archive;
 }
 
-/// Of the member that has the array. @throws Error where there is none, or it is one of several
+/// The place of the member that has the array. @throws Error where there is none, or it is one of several
 zip_uint64_t index_of(zip_t& archive, const std::string& name, const std::string& where) {
     std::vector<std::string> names;
     const zip_int64_t count = zip_get_num_entries(&archive, 0);

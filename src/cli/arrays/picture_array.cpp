@@ -72,7 +72,7 @@ private:
     const Picture& picture_;
 };
 
-/// Whether type and ranges let an input hold the values. @throws Error if not
+/// Checks that type and ranges let an input hold the values. @throws Error if not
 void check_values(const PixelRanges& ranges, ElementType element, int64_t channels, const std::string& input,
                   const std::string& where) {
     if (ranges.size() > 1 && std::ssize(ranges) != channels)

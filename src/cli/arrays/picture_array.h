@@ -10,7 +10,8 @@
 
 namespace tessera::arrays {
 
-/// What the darkest and the brightest value of a channel become: one pair for all channels, or one for each.
+/// The numbers for the darkest and the brightest value of a channel: one pair for all channels, or one for
+/// each.
 using PixelRanges = std::vector<std::pair<double, double>>;
 
 struct PictureArray {

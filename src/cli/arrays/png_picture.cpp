@@ -15,7 +15,7 @@ namespace tessera::arrays {
 namespace {
 
 constexpr size_t kSignatureBytes = 8;
-/// Of one part beside the pixels, and their number: no picture needs as much.
+/// Limits on one part beside the pixels, and on their number: no picture needs as much.
 constexpr png_alloc_size_t kMostChunkBytes = 1 << 20;
 constexpr png_uint_32 kMostChunks = 100;
 

@@ -32,8 +32,8 @@ struct MemberRules {
     std::vector<Member> members;  ///< in the order of the schema
 };
 
-/// Where a notation does not tell a string from another value, a text that looks like JSON is no string of a
-/// member that may be both.
+/// A text that looks like JSON is no string of a member that may be both, if the notation does not tell a
+/// string from another value.
 /// @throws Error as schema_rules, and for objects of other members than those that are given by name
 MemberRules member_rules(const SchemaValue& schema, const std::string& where, const BareTexts& bare,
                          const Limits& limits = {});

@@ -135,7 +135,7 @@ private:
     std::map<std::string, TextAutomaton> patterns_;
     /// By texts, least and most characters.
     std::map<std::tuple<TextAutomaton, int64_t, std::optional<int64_t>>, RuleId> string_rules_;
-    /// What bare strings may be, by the schema that makes strings bare where it joins others.
+    /// The texts of bare strings, by the schema that makes strings bare where it joins others.
     std::map<const SchemaValue*, TextAutomaton> bare_;
     std::map<std::string, SchemaValue> absent_;  ///< schemas that forbid a member
 };

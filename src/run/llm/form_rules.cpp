@@ -38,7 +38,7 @@ void expect_object(SchemaValue& schema) {
         {.kind = SchemaValue::Kind::kText, .text = "object", .items = {}, .keys = {}, .place = "type"});
 }
 
-/// What `make` makes of the schema of a function's arguments; errors name the function.
+/// Calls `make` with the schema of a function's arguments; errors name the function.
 template <typename Make>
 NodeId by_schema(const Tool& tool, Make&& make) {
     const std::string place = tool.name + ".parameters";

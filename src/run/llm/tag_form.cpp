@@ -9,8 +9,8 @@
 //     >\n<parameter=probe_key>\nprobe_value\n</parameter>\n<parameter=other_key>\nother_value\n</parameter>\n</function>
 //     first                   before       step                          before       last
 //
-// What `first` and `step` end with alike, from a tag on, opens a member. The rest of `step` ends one, and
-// `last` must begin with it, too.
+// The text that `first` and `step` end with alike, from a tag on, opens a member. The rest of `step` ends
+// one, and `last` must begin with it, too.
 
 namespace tessera::llm {
 namespace {

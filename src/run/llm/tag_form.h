@@ -13,7 +13,7 @@ inline constexpr const char* kTwoMembers = R"({"probe_key": "probe_value", "othe
 inline constexpr const char* kNumberMember = R"({"probe_key": 70707})";
 inline constexpr const char* kListMember = R"({"probe_key": [70707]})";
 
-/// What a template writes behind the name of a function, with these arguments.
+/// The texts that a template writes behind the name of a function, with these arguments.
 struct TaggedCalls {
     std::string_view one;     ///< {kProbeKey: kProbeValue}
     std::string_view two;     ///< kTwoMembers

@@ -12,7 +12,7 @@ namespace {
 
 using Reading = TaggedMember::State;
 
-/// What stands between name and value.
+/// The text between name and value.
 struct Before {
     size_t at = std::string_view::npos;
     size_t size = 0;

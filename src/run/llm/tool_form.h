@@ -35,7 +35,7 @@ struct MemberTags {
     std::string before_json;  ///< between the name and any other value; may be the same
     std::string end;          ///< behind the value
 
-    /// What no string has: the end without blanks.
+    /// A text that no string has: the end without blanks.
     std::string_view mark() const;
     bool tells_strings() const { return before_text != before_json; }
     bool operator==(const MemberTags&) const = default;
@@ -73,9 +73,9 @@ struct Harmony {
 
 using ToolForm = std::variant<CallFrame, Harmony>;
 
-/// What the value of a member may be.
+/// The values that a member may have.
 enum class MemberKind { kText, kJson, kEither };
-/// Of the members of each function's arguments, where they are written in tags.
+/// By function and member of its arguments, where they are written in tags.
 using MemberKinds = std::map<std::string, std::map<std::string, MemberKind>>;
 
 /// True for the characters of names in an answer.

@@ -135,26 +135,28 @@ public:
 
 private:
     BlockView view_of(const Block& block) {
-        for (const Node& node : block.nodes) compute_a_view_for(node, places_.choose_alone(block));
-        BlockView view = places_.choose_alone(block);
-        for (const Group& group : lone_groups(view)) {
+        std::optional<BlockView> view(places_.choose_alone(block));
+        for (const Node& node : block.nodes)
+            if (computes_a_view_for(node, *view)) view.emplace(places_.choose_alone(block));
+        for (const Group& group : lone_groups(*view)) {
             const Node& node = *group.nodes.front();
             if (const auto why = why_no_strides(block, {{}, {plain(node)}}))
                 throw Error(node.name, why->where == node.name ? why->entity : why->where, why->problem,
                             why->advice);
         }
-        return view;
+        return std::move(*view);
     }
 
     /// The views that the operator reads, such as heads side by side, may leave its fastest micro-kernel
     /// without strides: one is computed if that takes less time than the next micro-kernel loses.
-    void compute_a_view_for(const Node& node, const BlockView& view) {
+    /// @return whether one is
+    bool computes_a_view_for(const Node& node, const BlockView& view) {
         std::vector<const Node*> views;
         for (const ValueId operand : node.operands)
             if (const Node* made = input_.producers[static_cast<size_t>(operand.index)];
                 made && view.is_view(*made))
                 views.push_back(made);
-        if (views.empty() || view.is_view(node)) return;
+        if (views.empty() || view.is_view(node)) return false;
         const Block& block = view.block();
         const auto seconds = [](cost::PricedBlock& priced, const plan::Leaf& leaf) {
             return priced.evaluator({{}, {leaf}}, priced.is_tile).seconds;
@@ -163,7 +165,7 @@ private:
         cost::PricedBlock priced = priced_block(input_, block, options_);
         const std::vector<plan::Leaf> ranked = ranked_leaves(priced, graph_, node, out_, options_);
         const auto first = std::ranges::find_if(ranked, lowers);
-        if (first == ranked.begin() || first == ranked.end()) return;
+        if (first == ranked.begin() || first == ranked.end()) return false;
         const double most = seconds(priced, *first);
         for (const Node* made : views) {
             places_.compute(*made, true);
@@ -171,11 +173,12 @@ private:
             if (lowers(ranked.front())) {
                 cost::PricedBlock with_it = priced_block(input_, block, options_);
                 const plan::Leaf leaf = ranked_leaves(with_it, graph_, *made, out_, options_).front();
-                if (seconds(with_it, ranked.front()) + seconds(with_it, leaf) < most) return;
+                if (seconds(with_it, ranked.front()) + seconds(with_it, leaf) < most) return true;
             }
             places_.compute(*made, false);
             (void)places_.choose_alone(block);
         }
+        return false;
     }
 
     static BlockSchedule expected(BlockSchedule found) {

@@ -28,7 +28,7 @@ public:
     /// own from then on, and kernels must compute them.
     /// @return the block with these as operators
     BlockView choose_alone(const Block& block);
-    /// Whether a view is computed, as from now on `choose_alone` has it.
+    /// Has `choose_alone` compute a view from now on, or show it again.
     void compute(const Node& view, bool is_computed) {
         is_computed ? (void)copied_views_.insert(&view) : (void)copied_views_.erase(&view);
     }

@@ -12,7 +12,7 @@
 namespace tessera::import::onnx {
 namespace {
 
-/// Of the head h of queries.
+/// The head of keys that the head h of queries reads.
 std::string head_of_keys(int64_t query_heads, int64_t key_heads) {
     return query_heads == key_heads ? "h" : fmt::format("h div {}", query_heads / key_heads);
 }

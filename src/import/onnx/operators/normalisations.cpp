@@ -146,7 +146,7 @@ Results embed_layer_normalization(const Call& call) {
     Operand sum = elementwise(call, {words, places}, "A + B");
     if (call.has(1)) sum = elementwise(call, {sum, rows(4, call.in(1), {})}, "A + B");
     const Results y = normalised(call, sum, 2, call.in(5), &call.in(6), call.number("epsilon", 1e-12F));
-    // Of a mask the number of tokens that it lets through.
+    // The number of tokens that the mask lets through.
     const Operand mask =
         call.has(7) ? call.in(7) : expand(call, known_scalar(DataType::kInt32, 0), tokens.shape);
     return {y.front(), reduce(call, mask, {1}, false, "sum(select(X == 1, 1, 0))", DataType::kInt32), sum};
