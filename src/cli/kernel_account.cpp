@@ -39,6 +39,8 @@ ordered_json as_json(const compiler::BlockSearchAccount& block) {
             {"lowered", schedule.lowered},
             {"left_apart", schedule.left_apart},
             {"kernels", schedule.kernels.size()},
+            {"proved", schedule.proved},
+            {"tile_gap", schedule.tile_gap},
             {"kernels_of_several_operators", std::move(kernels)}};
 }
 

@@ -141,6 +141,10 @@ public:
     }
     /// Seconds of computing a part by a leaf, without transfers; infinite if it cannot.
     double compute(const Part& part, int leaf);
+    /// Seconds at a point, by its weight, of one call over these extents by the fastest of the leaves;
+    /// infinite if none can.
+    double least_of_call(int op, size_t point, const std::vector<int64_t>& extents,
+                         std::span<const int> leaves);
 
 private:
     /// A tensor of an operator.

@@ -138,6 +138,17 @@ Evaluator::Least Evaluator::least_of_whole(int op, std::span<const int> leaves,
     return least;
 }
 
+double Evaluator::least_of_call(int op, size_t point, const std::vector<int64_t>& extents,
+                                std::span<const int> leaves) {
+    double least = std::numeric_limits<double>::infinity();
+    const int number = number_of_extents(op, extents);
+    for (const int leaf : leaves) {
+        const LeafCost& cost = price(leaf, number);
+        if (cost.why_infinite.empty()) least = std::min(least, points_[point].weight * seconds_of(cost));
+    }
+    return least;
+}
+
 double Evaluator::least_seconds(std::span<const Least* const> operators) const {
     double compute = 0, memory = 0, seconds = 0;
     std::map<int, double> storages;

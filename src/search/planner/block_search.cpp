@@ -106,6 +106,7 @@ public:
         search.nests = options_.nests * std::max<int64_t>(1, (operators + kSmall - 1) / kSmall);
         search.priced = std::max(options_.nests * kPricedOfNest, kLeastPriced);
         search.region = options_.region;
+        search.proof = options_.nests;
         search.kept = options_.alternatives;
         BlockSchedule found;
         found.refusal = refusal_;

@@ -41,11 +41,12 @@ std::string cut_short(const Totals& totals) {
 std::string print(const Schedule& schedule) {
     std::string text = fmt::format(
         "{:.5g} us, unfused {:.5g} us; {} regions, {} cannot save, {} grown, {} nests{}, {} kernels, {} "
-        "choices of tiles; {}\n",
+        "choices of tiles; {}; tiles of {} of {} kernels proved, gap {:.2g} %\n",
         schedule.seconds * 1e6, schedule.unfused_seconds * 1e6, schedule.regions, schedule.cannot_save,
         schedule.grown, schedule.nests, schedule.is_exhausted ? "" : ", out of budget",
         schedule.kernels_solved, schedule.work,
-        schedule.gap > 0 ? fmt::format("gap {:.2g} %", schedule.gap * 100) : "optimal over these");
+        schedule.gap > 0 ? fmt::format("gap {:.2g} %", schedule.gap * 100) : "optimal over these",
+        schedule.proved, schedule.kernels.size(), schedule.tile_gap * 100);
     for (const FusedKernel& kernel : schedule.fused) {
         text += "  " + kernel.nest + bound(kernel) + "\n";
         text += fmt::format("    {:.5g} us, apart {:.5g} us", kernel.seconds * 1e6, kernel.apart * 1e6);

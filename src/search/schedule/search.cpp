@@ -46,7 +46,7 @@ public:
           options_(options),
           order_(block),
           nests_(block, order_),
-          solved_(block, options.tiles),
+          solved_(block, options.tiles, options.proof),
           seconds_of_kernel_(solved_.seconds_of_kernel()) {}
 
     Schedule run() {
@@ -66,7 +66,9 @@ public:
         chosen_ = *sorted;
         solve_regions();
         choose();
-        while (grow()) choose();
+        do
+            while (grow()) choose();
+        while (prove());
         report();
         return std::move(out_);
     }
@@ -218,6 +220,20 @@ private:
         solve(both, nests, seconds);
     }
 
+    /// Proves the tiles of the chosen kernels. @return true if another choice was made, as one became faster
+    bool prove() {
+        has_gained_ = false;
+        for (const size_t at : chosen_) {
+            const Region& region = candidates_[at].operators;
+            PricedNest& best = known_.at(region).nests.front();
+            const double larger = region.size() > 1 ? kLarger : 1;
+            best.seconds = larger * solved_.proved(best.nest).seconds + seconds_of_kernel_;
+            offer(region);
+        }
+        if (has_gained_) choose();
+        return has_gained_;
+    }
+
     double seconds_of(const Region& candidate) const { return candidates_[places_.at(candidate)].seconds; }
 
     bool may_join(const Region& from, const Region& into) const {
@@ -245,6 +261,8 @@ private:
             const SolvedKernel& kernel = *solved_(known.nests.front().nest);
             out_.kernels.push_back(kernel);
             out_.seconds += kernel.cost.seconds;
+            out_.proved += is_proved(kernel) ? 1 : 0;
+            out_.tile_gap += std::max(0.0, kernel.seconds - kernel.bound);
             if (region.size() == 1 || known.solved == 0) continue;
             double next = kNever;
             if (known.nests.size() > 1) next = known.nests[1].seconds;
@@ -257,6 +275,7 @@ private:
                  .computing = kernel.cost.compute,
                  .moving = std::accumulate(kernel.cost.levels.begin(), kernel.cost.levels.end(), 0.0)});
         }
+        out_.tile_gap /= std::max(out_.seconds, std::numeric_limits<double>::min());
         out_.left_apart = std::ranges::count_if(too_large_, [&](const auto& pair) {
             const auto is_chosen = [&](const Region& region) {
                 return std::ranges::find(chosen_, places_.at(region)) != chosen_.end();

@@ -15,7 +15,8 @@ struct SearchOptions {
     int64_t priced = 2'000'000;
     size_t region = 4;  ///< operators of the regions that are all looked at
     TileOptions tiles = {};
-    size_t kept = 0;  ///< structures of Schedule::cheapest, at most
+    int64_t proof = 2000;  ///< TileOptions::nodes for the kernels of the choice
+    size_t kept = 0;       ///< structures of Schedule::cheapest, at most
 };
 
 /// A kernel of several operators that was chosen.
@@ -46,6 +47,8 @@ struct Schedule {
     int64_t left_apart = 0;             ///< kernels that might save time in one that would exceed the limits
     double gap = 0;                     ///< of the last choice: (cost - bound) / cost over the candidates
     bool is_exhausted = false;          ///< no budget ended the search
+    int64_t proved = 0;                 ///< of `kernels`, those whose tiles are proved (is_proved)
+    double tile_gap = 0;                ///< the share of `seconds` that other tiles may save, at most
 };
 
 /// The kernels of a block that take least time: a choice among regions of its operators, each with its best

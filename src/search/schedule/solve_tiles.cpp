@@ -7,8 +7,10 @@
 #include <unordered_map>
 
 #include "search/schedule/divided_cost.h"
+#include "search/schedule/least_of_tiles.h"
 #include "search/schedule/loop_orders.h"
 #include "search/schedule/open_tiles.h"
+#include "search/tiles/solve.h"
 #include "support/hash_vector.h"
 
 namespace tessera::schedule {
@@ -28,7 +30,12 @@ constexpr double kInfinite = std::numeric_limits<double>::infinity();
 class TileSolver {
 public:
     TileSolver(BlockContext& block, const NumberedNest& kernel, const TileOptions& options, int64_t& work)
-        : block_(block), nest_(kernel), is_tile_(tiles_of(block, kernel)), options_(options), work_(work) {
+        : block_(block),
+          open_(kernel),
+          nest_(kernel),
+          is_tile_(tiles_of(block, kernel)),
+          options_(options),
+          work_(work) {
         ++work_;
         variables_ = open_tiles(block, nest_, is_tile_);
         for (const OpenTile& variable : variables_) variable.loop->tile = variable.sizes.back();
@@ -47,6 +54,7 @@ public:
         } else {
             descend(true);
             descend(false);
+            if (options_.nodes > 0) prove();
         }
         for (int64_t refused = 0; refused < options_.refusals;) {
             Found* best = best_by_rank();
@@ -61,7 +69,8 @@ public:
                     best->has_neighbours = true;
                     try_neighbours(best->sizes);
                 } else {
-                    best_ones.push_back({best->nest, best->leaves, best->cost, best->seconds});
+                    if (is_proved && best_ones.empty()) bound_ = least_;
+                    best_ones.push_back({best->nest, best->leaves, best->cost, best->seconds, bound_});
                     if (best_ones.size() == most) return best_ones;
                     take_out(*best);
                 }
@@ -129,6 +138,29 @@ private:
                 variable.loop->tile = chosen;
             }
         }
+    }
+
+    /// Tries the choices that a bound does not rule out, until none may take less by more than nests of about
+    /// the same time differ.
+    void prove() {
+        if (block_.evaluator.is_published()) return;
+        const std::optional<tiles::Problem> problem = least_of_tiles(block_, open_, is_tile_, options_.least);
+        if (!problem) return;
+        const auto price = [&](const tiles::Assignment& sizes) {
+            for (size_t i = 0; i < sizes.size(); ++i) variables_[i].loop->tile = sizes[i];
+            return evaluate();
+        };
+        bound_ =
+            tiles::solve(
+                *problem,
+                {.nodes = options_.nodes, .incumbent = best_sizes(), .price = price, .gap = 1 - 1 / kAlike})
+                .bound;
+    }
+
+    std::optional<tiles::Assignment> best_sizes() const {
+        for (const auto& [sizes, found] : tried_)
+            if (found.seconds <= least_ && found.seconds < kInfinite) return found.sizes;
+        return std::nullopt;
     }
 
     /// The choice of the best rank among those with about the least time.
@@ -290,12 +322,13 @@ private:
     }
 
     BlockContext& block_;
-    NumberedNest nest_;
+    const NumberedNest& open_;  ///< as it is stated
+    NumberedNest nest_;         ///< with the tiles of a choice
     const std::vector<bool> is_tile_;
     const TileOptions& options_;
     int64_t& work_;
     std::vector<OpenTile> variables_;
-    double least_ = kInfinite;
+    double least_ = kInfinite, bound_ = 0;
     std::map<std::vector<int64_t>, Found> tried_;  ///< by the tiles of loops that are kept
     std::unordered_map<std::vector<int64_t>, Found*, HashVector> by_sizes_;  ///< of the variables
 };
@@ -306,6 +339,10 @@ bool waits(const SolvedKernel& kernel) {
 }
 
 }  // namespace
+
+bool is_proved(const SolvedKernel& kernel) {
+    return kernel.seconds <= kAlike * kAlike * kernel.bound;
+}
 
 double with_mistrust(const cost::Evaluation& cost, double in_loops, int64_t workers) {
     return cost.seconds + kMistrust * in_loops / static_cast<double>(workers);
@@ -328,11 +365,15 @@ std::vector<SolvedKernel> best_tiles(BlockContext& block, const NumberedNest& ke
     if (most > 1) std::ranges::stable_sort(best, {}, &SolvedKernel::seconds);
     if (best.empty() || !waits(best.front())) return best;
     const double seconds = best.front().seconds;
+    double bound = best.front().bound;
     for (const NumberedNest& order : other_orders(block, kernel))
-        for (SolvedKernel& other : TileSolver(block, order, options, work).run(most))
+        for (SolvedKernel& other : TileSolver(block, order, options, work).run(most)) {
+            bound = std::min(bound, other.bound);
             if (kAlike * other.seconds < seconds || most > 1) best.push_back(std::move(other));
+        }
     std::ranges::stable_sort(best, {}, &SolvedKernel::seconds);
     if (best.size() > most) best.resize(most);
+    for (SolvedKernel& each : best) each.bound = bound;
     return best;
 }
 

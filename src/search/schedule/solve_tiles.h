@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "search/schedule/structure.h"
@@ -14,11 +15,19 @@ struct SolvedKernel {
     std::vector<int> leaves;      ///< numbers of those of its operators, in the order of execution
     cost::Evaluation cost;        ///< of the worker with the most work, in the division that leaves it least
     double seconds = 0;           ///< used in comparisons with other kernels: with_mistrust
+    double bound = 0;             ///< no choice of tiles takes less; 0: not known
 };
+
+/// True if no choice of tiles takes less by more than kernels of about the same time differ.
+bool is_proved(const SolvedKernel& kernel);
 
 struct TileOptions {
     int64_t evaluations = 200;  ///< of choices of one kernel
     int64_t refusals = 24;      ///< after this many choices that do not lower, a kernel counts as illegal
+    /// Sets of choices that a proof looks at (search/tiles/solve.h), for each order of the loops; 0: none. It
+    /// takes the place of more descents where there are more choices than `evaluations`.
+    int64_t nodes = 0;
+    std::span<const double> least = {};  ///< of a proof, as in least_of_tiles
 };
 
 /// The seconds by which kernels are compared: loops around products count more than they cost, since
@@ -31,7 +40,8 @@ bool is_product_in_loops(const BlockContext& block, const lowering::TiledKernel&
 /// The sizes of the open tiles with the least cost. Sizes are powers of two, divisors if the extent is
 /// constant, and the extent. Among nests with about the same time the smallest buffers win, then the fewest
 /// loops. All choices are tried if there are no more than `evaluations`; else each size in turn, until none
-/// helps. If the kernel waits for transfers, the same is tried with each loop over results outermost.
+/// helps, and with a proof all that may take less by more than a nest of about the same time. If the kernel
+/// waits for transfers, the same is tried with each loop over results outermost.
 /// @return nothing if no choice is legal. `work` counts the choices that were tried.
 std::optional<SolvedKernel> solve_tiles(BlockContext& block, const lowering::NumberedNest& kernel,
                                         const TileOptions& options, int64_t& work);

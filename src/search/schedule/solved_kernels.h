@@ -14,11 +14,14 @@ namespace tessera::schedule {
 /// The kernels of a search, each solved once; equal ones are solved together (same_kernels.h).
 class SolvedKernels {
 public:
-    /// Solves the kernels of the initial structure.
-    SolvedKernels(BlockContext& block, const TileOptions& options);
+    /// Solves the kernels of the initial structure, without proofs.
+    /// @param proof TileOptions::nodes of `proved`
+    SolvedKernels(BlockContext& block, const TileOptions& options, int64_t proof);
 
     /// Nothing if the kernel is illegal.
     const std::optional<SolvedKernel>& operator()(const lowering::NumberedNest& kernel);
+    /// The same with a proof of its tiles, and from now on in place of it. @pre the kernel is legal
+    const SolvedKernel& proved(const lowering::NumberedNest& kernel);
     double unfused_seconds() const { return unfused_seconds_; }
     /// The time that every kernel adds to its own: a share of the barrier in front of it.
     double seconds_of_kernel() const;
@@ -36,18 +39,20 @@ public:
 
 private:
     double seconds(const lowering::NumberedNest& kernel);
-    std::optional<SolvedKernel> solved_once(const lowering::NumberedNest& kernel);
-    std::optional<SolvedKernel> solved(const lowering::NumberedNest& kernel);
+    std::optional<SolvedKernel> solved_once(const lowering::NumberedNest& kernel, const TileOptions& options);
+    std::optional<SolvedKernel> solved(const lowering::NumberedNest& kernel, const TileOptions& options);
     void count(const lowering::NumberedNest& kernel, int64_t work);
     SolvedKernel plain(int op);
 
     BlockContext& block_;
-    const TileOptions& options_;
+    TileOptions options_, proof_;
     int64_t work_ = 0, priced_ = 0, count_ = 0;
     double unfused_seconds_ = 0;
     std::vector<cost::Evaluator::Least> least_;  ///< by operator
+    std::vector<double> least_of_operators_;     ///< seconds of these
     std::map<std::string, std::optional<SolvedKernel>> kernels_;
-    std::set<std::string> kinds_;  ///< of these
+    std::set<std::string> proved_;  ///< of these
+    std::set<std::string> kinds_;   ///< of these
 };
 
 }  // namespace tessera::schedule

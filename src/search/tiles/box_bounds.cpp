@@ -78,6 +78,7 @@ void BoxBounds::narrow(size_t variable, Range range) {
 }
 
 double BoxBounds::factor_bound(const Factor& factor) {
+    if (factor.table) return least_of_table(factor, 0, 0);
     if (try_small_sets_ && !factor.pairs.empty()) {
         int64_t combinations = 1;
         for (const size_t v : factor.variables) {
@@ -96,6 +97,16 @@ double BoxBounds::factor_bound(const Factor& factor) {
         }
         best = std::max(best, product);
     }
+    return best;
+}
+
+double BoxBounds::least_of_table(const Factor& factor, size_t at, size_t place) const {
+    if (at == factor.variables.size()) return factor.table->numbers[place];
+    const Range range = box_[factor.variables[at]];
+    double best = kInfinity;
+    for (int32_t i = range.first; i <= range.last; ++i)
+        best = std::min(
+            best, least_of_table(factor, at + 1, place + static_cast<size_t>(i) * factor.table->strides[at]));
     return best;
 }
 

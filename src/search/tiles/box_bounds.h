@@ -72,6 +72,8 @@ private:
     void set_range(size_t variable, Range range);
     double factor_bound(const Factor& factor);
     double exact_bound(const Factor& factor);
+    /// @param place that the values of the variables before `at` give
+    double least_of_table(const Factor& factor, size_t at, size_t place) const;
     double unconditional_bound(size_t sum) const;
     double lone_bound(size_t sum) const;
     bool is_left(const Cluster& cluster, size_t combination) const;

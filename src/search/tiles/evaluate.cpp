@@ -19,7 +19,17 @@ std::string text_of(const Problem& problem, const Operand& operand, const Assign
     return fmt::format("{}", number);
 }
 
-double value_of(const Term& term, const Assignment& values) {
+double value_of(const Problem& problem, const Table& table, const Assignment& values) {
+    size_t place = 0;
+    for (const size_t v : table.variables) {
+        const std::vector<int64_t>& domain = problem.variables[v].domain;
+        place = place * domain.size() +
+                static_cast<size_t>(std::ranges::lower_bound(domain, values[v]) - domain.begin());
+    }
+    return table.numbers[place];
+}
+
+double value_of(const Problem& problem, const Term& term, const Assignment& values) {
     for (const Condition& condition : term.conditions)
         if (values[condition.variable] != condition.value) return 0;
     double result = term.coefficient;
@@ -33,12 +43,13 @@ double value_of(const Term& term, const Assignment& values) {
         const int64_t trips = a / b + (a % b == 0 ? 0 : 1);
         result *= static_cast<double>(trips);
     }
+    for (const Table& table : term.tables) result *= value_of(problem, table, values);
     return result;
 }
 
-double value_of(const Sum& sum, const Assignment& values) {
+double value_of(const Problem& problem, const Sum& sum, const Assignment& values) {
     double total = 0;
-    for (const Term& term : sum.terms) total += value_of(term, values);
+    for (const Term& term : sum.terms) total += value_of(problem, term, values);
     return total;
 }
 
@@ -60,7 +71,7 @@ Evaluation evaluate(const Problem& problem, const Assignment& values) {
     check_domains(problem, values, result.broken);
     if (!result.broken.empty()) return result;
     for (const Constraint& constraint : problem.constraints) {
-        const double sum = value_of(constraint.sum, values);
+        const double sum = value_of(problem, constraint.sum, values);
         result.constraints.push_back(sum);
         if (!(sum <= constraint.most * (1 + kTolerance)))
             result.broken.push_back(fmt::format("{}: {} > {}", constraint.sum.name, sum, constraint.most));
@@ -70,7 +81,7 @@ Evaluation evaluate(const Problem& problem, const Assignment& values) {
             result.broken.push_back(fmt::format("{} is no multiple of {}", text_of(problem, pair.a, values),
                                                 text_of(problem, pair.b, values)));
     for (const Sum& sum : problem.objective) {
-        result.objective.push_back(value_of(sum, values));
+        result.objective.push_back(value_of(problem, sum, values));
         result.cost = std::max(result.cost, result.objective.back());
     }
     return result;

@@ -138,6 +138,31 @@ size_t FactorTable::factor(const std::vector<size_t>& variables, const Product& 
     return at->second;
 }
 
+size_t FactorTable::factor_of(const Table& table) {
+    // The places in the domains of the values that multiples of constants leave.
+    std::vector<std::vector<size_t>> left;
+    size_t numbers = 1;
+    for (const size_t v : table.variables) {
+        const std::vector<int64_t>& domain = problem_.variables[v].domain;
+        std::vector<size_t>& places = left.emplace_back();
+        for (const int64_t value : form_.variables[v].values)
+            places.push_back(static_cast<size_t>(std::ranges::lower_bound(domain, value) - domain.begin()));
+        numbers *= places.size();
+    }
+    BoxTable made{.strides = std::vector<size_t>(left.size(), 1), .numbers = {}};
+    for (size_t i = left.size(); i-- > 1;) made.strides[i - 1] = made.strides[i] * left[i].size();
+    for (size_t at = 0; at < numbers; ++at) {
+        size_t place = 0;
+        for (size_t i = 0; i < left.size(); ++i)
+            place = place * problem_.variables[table.variables[i]].domain.size() +
+                    left[i][at / made.strides[i] % left[i].size()];
+        made.numbers.push_back(table.numbers[place]);
+    }
+    form_.factors.push_back(
+        {.variables = table.variables, .pairs = {}, .relaxations = {}, .table = std::move(made)});
+    return form_.factors.size() - 1;
+}
+
 std::vector<size_t> FactorTable::factors_of(const Product& product) {
     // Variables that pairs connect belong to one factor: each points towards the root of its tree.
     std::map<size_t, size_t> parent;

@@ -41,11 +41,15 @@ std::vector<Chain> joined_chains(const Chain& chain);
 /// Makes functions and factors, each kind once.
 class FactorTable {
 public:
-    FactorTable(NormalForm& form, const Options& options)
-        : form_(form), cancel_chains_(options.cancel_chains), joins_trips_(options.join_trips) {}
+    FactorTable(const Problem& problem, NormalForm& form, const Options& options)
+        : problem_(problem),
+          form_(form),
+          cancel_chains_(options.cancel_chains),
+          joins_trips_(options.join_trips) {}
 
     /// The factors of a product, sorted.
     std::vector<size_t> factors_of(const Product& product);
+    size_t factor_of(const Table& table);
 
 private:
     size_t factor(const std::vector<size_t>& variables, const Product& product);
@@ -53,6 +57,7 @@ private:
     bool is_in_range(const Relaxation& relaxation) const;
     size_t function(const FunctionKey& key);
 
+    const Problem& problem_;
     NormalForm& form_;
     bool cancel_chains_;
     bool joins_trips_;

@@ -21,6 +21,7 @@ struct Draft {
     double coefficient = 1;
     std::map<size_t, int64_t> conditions;
     Product product;
+    std::vector<Table> tables;
 };
 
 /// The variables with what multiples of constants leave; the other pairs go into the form.
@@ -127,6 +128,7 @@ std::optional<Draft> draft_of(const Term& term, const NormalForm& form) {
     for (const Power& power : term.powers) drafter.multiply_by(power);
     for (const Pair& trip : term.trips) drafter.multiply_by(trip);
     Draft draft = drafter.take();
+    draft.tables = term.tables;
     if (draft.coefficient == 0) return std::nullopt;
     return draft;
 }
@@ -171,6 +173,8 @@ void add_sum(const std::vector<Draft>& drafts, FactorTable& factors, NormalForm&
     NormalSum sum;
     for (const Draft& draft : drafts) {
         NormalTerm term{draft.coefficient, factors.factors_of(draft.product)};
+        for (const Table& table : draft.tables) term.factors.push_back(factors.factor_of(table));
+        std::ranges::sort(term.factors);
         std::vector<ClassCondition> classes = classes_of(draft, form);
         const auto [at, is_new] = known.try_emplace({classes, term.factors}, sum.terms.size());
         if (!is_new) {
@@ -196,7 +200,7 @@ NormalForm normal_form(const Problem& problem, const Options& options) {
     }
     for (const Sum& sum : problem.objective) drafts.push_back(drafts_of(sum, form));
     classify(drafts, form);
-    FactorTable factors(form, options);
+    FactorTable factors(problem, form, options);
     std::vector<SumConditions> conditions(drafts.size());
     for (size_t s = 0; s < drafts.size(); ++s) add_sum(drafts[s], factors, form, conditions[s]);
     form_clusters(form, conditions, options.count_cheapest);

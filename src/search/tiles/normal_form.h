@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "search/tiles/problem.h"
@@ -47,11 +48,18 @@ struct Relaxation {
     std::vector<VariablePair> kept;
 };
 
-/// A product that shares no variable with the other factors of its term.
+/// A table over the values that are left of its variables.
+struct BoxTable {
+    std::vector<size_t> strides;  ///< by variable of the factor
+    std::vector<double> numbers;
+};
+
+/// A product that shares no variable with the other products of its term, or a table.
 struct Factor {
     std::vector<size_t> variables;
     std::vector<VariablePair> pairs;      ///< ceil(a / b)
     std::vector<Relaxation> relaxations;  ///< the first keeps all pairs: exact if one value is left
+    std::optional<BoxTable> table = {};   ///< in place of these
 };
 
 struct NormalTerm {

@@ -42,12 +42,22 @@ struct Condition {
     bool operator==(const Condition&) const = default;
 };
 
-/// coefficient * product of v^p * product of ceil(a / b) if all conditions hold, otherwise 0.
+/// A factor that no formula gives: a number for each choice of values of its variables.
+struct Table {
+    std::vector<size_t> variables;  ///< different ones
+    /// From 0, finite; the values of the last variable follow each other.
+    std::vector<double> numbers;
+    bool operator==(const Table&) const = default;
+};
+
+/// coefficient * product of v^p * product of ceil(a / b) * product of tables if all conditions hold,
+/// otherwise 0.
 struct Term {
     double coefficient = 1;  ///< > 0
     std::vector<Power> powers;
     std::vector<Pair> trips;
     std::vector<Condition> conditions;
+    std::vector<Table> tables = {};  ///< of problems that programs state; files have none
     bool operator==(const Term&) const = default;
 };
 

@@ -70,7 +70,8 @@ private:
     void offer_box(const Box& box);
     bool is_worthwhile(double bound) const { return bound < cost_limit(); }
     double cost_limit() const {
-        return solution_.has_values() ? solution_.cost * (1 - kSameCost) : kInfiniteCost;
+        return solution_.has_values() ? solution_.cost * (1 - std::max(kSameCost, options_.gap))
+                                      : kInfiniteCost;
     }
     void finish(bool is_done);
 
@@ -92,9 +93,13 @@ private:
 
 void Search::offer(const Assignment& values) {
     const Evaluation evaluation = evaluate(problem_, values);
-    if (!evaluation.is_feasible() || (solution_.has_values() && evaluation.cost >= solution_.cost)) return;
+    double most = kInfiniteCost;
+    if (solution_.has_values()) most = solution_.cost;
+    if (!evaluation.is_feasible() || !(evaluation.cost < most)) return;
+    const double cost = options_.price ? options_.price(values) : evaluation.cost;
+    if (!(cost < most)) return;
     solution_.values = values;
-    solution_.cost = evaluation.cost;
+    solution_.cost = cost;
     place_of_best_.clear();
     for (size_t v = 0; v < values.size(); ++v) {
         const std::vector<int64_t>& domain = form_.variables[v].values;
@@ -239,7 +244,7 @@ bool Search::search_neighbourhood(Box box, int64_t most_nodes) {
 void Search::finish(bool is_done) {
     if (is_done) {
         solution_.status = solution_.has_values() ? Status::kOptimal : Status::kInfeasible;
-        solution_.bound = solution_.cost;
+        solution_.bound = (1 - options_.gap) * solution_.cost;
         return;
     }
     const double open = solution_.nodes > 0 ? open_.bound() * (1 - kBoundRounding) : 0;
@@ -250,7 +255,7 @@ void Search::finish(bool is_done) {
     // The open boxes may all be above the cost: they were not compared again.
     const bool is_proved = open > cost_limit();
     solution_.status = is_proved ? Status::kOptimal : Status::kFeasible;
-    solution_.bound = is_proved ? solution_.cost : open;
+    solution_.bound = is_proved ? (1 - options_.gap) * solution_.cost : open;
 }
 
 }  // namespace

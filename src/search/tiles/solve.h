@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "search/tiles/problem.h"
@@ -14,6 +15,10 @@ struct Options {
     /// Sets of assignments that are looked at, at most; own_budget(problem) without a number.
     std::optional<int64_t> nodes = {};
     std::optional<Assignment> incumbent = {};  ///< where the search begins; ignored unless it is feasible
+    /// The cost of a feasible assignment, where the objective is a bound of it: no less, perhaps infinite.
+    /// The objective, if unset.
+    std::function<double(const Assignment& values)> price = {};
+    double gap = 0;  ///< an assignment counts as optimal if no other one costs less by more than this share
     // Inferences. Each shrinks hard searches and keeps the optimum (docs/tiles.md).
     bool cancel_chains = true;   ///< ceil(a / b) >= a / b, so that the sizes of a chain cancel
     bool join_trips = true;      ///< ceil(a / b) ceil(b / c) >= ceil(a / c)
@@ -30,7 +35,8 @@ struct Solution {
     Status status = Status::kOutOfBudget;
     Assignment values;  ///< empty without a solution
     double cost = 0;    ///< of the values
-    double bound = 0;   ///< no feasible assignment costs less; equals `cost` where optimal
+    double bound =
+        0;  ///< no feasible assignment costs less; equals `cost` where optimal, but for Options::gap
     int64_t nodes = 0;  ///< work done, at most the budget
 
     bool has_values() const { return !values.empty(); }

@@ -19,7 +19,7 @@ std::set<size_t> factors_in(const NormalSum& sum) {
 
 /// Notes whether larger, or smaller, values of the variable can make the bound of the factor larger.
 void add_directions(const NormalForm& form, const Factor& factor, Touch& touch) {
-    if (!factor.pairs.empty()) {
+    if (factor.table || !factor.pairs.empty()) {
         touch.may_cut_first = touch.may_cut_last = true;
         return;
     }

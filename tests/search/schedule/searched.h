@@ -55,10 +55,11 @@ output y
 /// The only block of a graph on a machine with round rates, every value in the arena.
 class Searched {
 public:
-    explicit Searched(const std::string& text)
+    explicit Searched(const std::string& text, int64_t workers = 1)
         : graph_(parse_graph(text, "test")), model_(tessera::testing::measured_machine()) {
         verify(graph_, "test");
         plan_.graph = graph_.name;
+        plan_.workers = workers;
         specialisation_.name = "all";
         for (const DimSymbol& symbol : graph_.symbols) specialisation_.bounds[symbol.name] = {1, symbol.high};
         for (const Node& node : block().nodes)

@@ -79,6 +79,20 @@ private:
             }
         }
         for (size_t i = below(5); i > 0; --i) made.trips.push_back(pair());
+        if (below(4) == 0) made.tables.push_back(table(is_integer));
+        return made;
+    }
+    Table table(bool is_integer) {
+        Table made;
+        size_t numbers = 1;
+        for (size_t v = 0; v < problem_.variables.size(); ++v)
+            if (below(2) == 0) {
+                made.variables.push_back(v);
+                numbers *= problem_.variables[v].domain.size();
+            }
+        std::shuffle(made.variables.begin(), made.variables.end(), random_);
+        for (size_t i = 0; i < numbers; ++i)
+            made.numbers.push_back(is_integer ? static_cast<double>(below(4)) : pick({0, 0.3, 1, 2.5, 40}));
         return made;
     }
     Sum sum(const std::string& kind, size_t number, size_t most_terms, bool is_integer) {
@@ -110,6 +124,15 @@ inline std::optional<long double> plain_cost(const Problem& problem, const Assig
                 const int64_t a = number(trip.a), b = number(trip.b);
                 product *= static_cast<long double>(a / b + (a % b == 0 ? 0 : 1));
             }
+            for (const Table& table : term.tables) {
+                size_t place = 0;
+                for (const size_t v : table.variables) {
+                    const std::vector<int64_t>& domain = problem.variables[v].domain;
+                    place = place * domain.size();
+                    while (domain[place % domain.size()] != values[v]) ++place;
+                }
+                product *= table.numbers[place];
+            }
             result += product;
         }
         return result;
@@ -123,19 +146,27 @@ inline std::optional<long double> plain_cost(const Problem& problem, const Assig
     return cost;
 }
 
-/// The least cost of all assignments; empty if none is feasible.
-inline std::optional<double> least_cost(const Problem& problem) {
+/// @param visit takes values and their plain cost
+template <typename Visit>
+void for_each_feasible(const Problem& problem, const Visit& visit) {
     std::vector<size_t> at(problem.variables.size(), 0);
-    std::optional<double> best;
     for (;;) {
         Assignment values;
         for (size_t v = 0; v < at.size(); ++v) values.push_back(problem.variables[v].domain[at[v]]);
-        if (const auto cost = plain_cost(problem, values); cost && (!best || *cost < *best))
-            best = static_cast<double>(*cost);
+        if (const auto cost = plain_cost(problem, values)) visit(values, static_cast<double>(*cost));
         size_t v = 0;
         while (v < at.size() && ++at[v] == problem.variables[v].domain.size()) at[v++] = 0;
-        if (v == at.size()) return best;
+        if (v == at.size()) return;
     }
+}
+
+/// The least cost of all assignments; empty if none is feasible.
+inline std::optional<double> least_cost(const Problem& problem) {
+    std::optional<double> best;
+    for_each_feasible(problem, [&](const Assignment&, double cost) {
+        if (!best || cost < *best) best = cost;
+    });
+    return best;
 }
 
 inline bool near(double a, double b) {

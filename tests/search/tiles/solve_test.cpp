@@ -87,6 +87,38 @@ TEST(Solve, EveryBudgetIsKeptAndHonest) {
     }
 }
 
+TEST(Solve, ThePriceIsWhatIsMinimised) {
+    int between = 0;
+    for (unsigned seed = 1; seed <= 300; ++seed) {
+        const Problem problem = RandomProblem(seed).make();
+        double least = std::numeric_limits<double>::infinity();
+        const auto price_of = [&](const Assignment& values, double cost) {
+            // Some assignments cost twice as much as the objective says, some are not wanted.
+            unsigned mixed = seed;
+            for (const int64_t value : values) mixed = 31 * mixed + static_cast<unsigned>(value);
+            return mixed % 5 == 0 ? std::numeric_limits<double>::infinity() : (1 + mixed % 3 / 2.0) * cost;
+        };
+        const auto price = [&](const Assignment& values) {
+            return price_of(values, evaluate(problem, values).cost);
+        };
+        for_each_feasible(problem, [&](const Assignment& values, double cost) {
+            least = std::min(least, price_of(values, cost));
+        });
+        const Solution exact = solve(problem, {.price = price});
+        ASSERT_EQ(exact.has_values(), std::isfinite(least)) << seed;
+        if (!exact.has_values()) continue;
+        EXPECT_EQ(exact.status, Status::kOptimal);
+        EXPECT_TRUE(near(exact.cost, least)) << seed;
+        const Solution nearly = solve(problem, {.price = price, .gap = 0.2});
+        ASSERT_TRUE(nearly.has_values());
+        EXPECT_LE(nearly.bound, least * (1 + kTolerance)) << seed;
+        EXPECT_LE(nearly.cost * 0.8, least * (1 + kTolerance)) << seed;
+        EXPECT_LE(nearly.nodes, exact.nodes + exact.nodes / 2 + 10) << seed;
+        between += nearly.cost > least * (1 + kTolerance) ? 1 : 0;
+    }
+    EXPECT_GT(between, 5);
+}
+
 TEST(Solve, WithoutANodeNothingIsKnown) {
     const Solution solution = solve(two_level_product(100, 90, 70, 8), {.nodes = 0});
     EXPECT_EQ(solution.status, Status::kOutOfBudget);
