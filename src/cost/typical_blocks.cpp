@@ -18,6 +18,7 @@ namespace parameter = kernels::parameter;
 constexpr double kLatency = 8;    ///< of a sum that goes on from another one
 constexpr double kStore = 2;      ///< of a register
 constexpr double kRun = 8;        ///< of a further loop over k
+constexpr double kPanel = 8;      ///< of a register of B that goes to a panel, often in the second cache
 constexpr double kFoldLanes = 8;  ///< of a register into one number
 constexpr double kEnd = 40;  ///< of a block: its last sums, the addresses and first loads of the next one
 
@@ -40,27 +41,35 @@ public:
           lanes_(std::max<int64_t>(1, leaf.number(parameter::kLanes))),
           of_step_(has_lanes_along_k_ ? static_cast<double>(lanes_) : unit.depth),
           of_product_(unit.products * std::max(1.0, static_cast<double>(lanes_) / unit.lanes)),
+          decoding_(unit.decoding),
+          panel_blocks_(leaf.number(parameter::kPanelBlocks)),
           fetches_(fetches_of_a_line(leaf.number(parameter::kPrefetch))),
           sums_(static_cast<double>(std::max<int64_t>(1, leaf.number(parameter::kPartialSums)))),
           along_m_{.rows = std::max<int64_t>(1, leaf.number(parameter::kRows))},
-          along_n_{.rows =
-                       std::max<int64_t>(1, leaf.number(has_lanes_along_k_ ? parameter::kColumnsInRegisters
-                                                                           : parameter::kGroups))} {}
+          along_n_{
+              .rows = std::max<int64_t>(
+                  1, leaf.number(has_lanes_along_k_ ? parameter::kColumnsInRegisters : parameter::kGroups))},
+          pauses_(pauses(leaf)) {}
 
     /// All blocks, if the whole ones multiply without a pause.
     TypicalProduct all(int64_t m, int64_t n, int64_t k, int64_t runs) const {
         const int64_t groups = has_lanes_along_k_ ? n : ntt::ceil_div(n, lanes_);
         const auto loops = static_cast<double>(runs);
         const double steps = loops * std::ceil(static_cast<double>(k) / loops / of_step_);
+        const auto blocks_of_rows = along_m_.cut(m);
+        int64_t blocks = 0;
+        for (const auto& [rows, row_blocks] : blocks_of_rows) blocks += row_blocks;
+        const double decoding = decoding_of(blocks);
         TypicalProduct time;
-        for (const auto& [rows, row_blocks] : along_m_.cut(m)) {
+        for (const auto& [rows, row_blocks] : blocks_of_rows) {
             time.first = 0;  // the largest blocks come last here, and first when they run
             for (const auto& [columns, column_blocks] : along_n_.cut(groups))
                 time.first += static_cast<double>(column_blocks) *
-                              (one(steps, static_cast<double>(rows), static_cast<double>(columns)) +
+                              (one(steps, static_cast<double>(rows), static_cast<double>(columns), decoding) +
                                (loops - 1) * kRun);
             time.all += static_cast<double>(row_blocks) * time.first;
-            time.step = of_whole_step(static_cast<double>(rows), static_cast<double>(along_n_.rows));
+            time.step =
+                of_whole_step(static_cast<double>(rows), static_cast<double>(along_n_.rows), decoding);
         }
         return time;
     }
@@ -70,7 +79,8 @@ public:
         const auto rows = static_cast<double>(along_m_.rows), columns = static_cast<double>(along_n_.rows);
         const double groups = static_cast<double>(n) / (has_lanes_along_k_ ? 1 : static_cast<double>(lanes_));
         const double blocks = static_cast<double>(m) / rows * groups / columns;
-        return blocks * one(static_cast<double>(k) / of_step_, rows, columns);
+        return blocks *
+               one(static_cast<double>(k) / of_step_, rows, columns, panel_blocks_ > 0 ? 0 : decoding_);
     }
 
 private:
@@ -79,28 +89,43 @@ private:
         return prefetch < kernels::kPrefetchDistances.back() ? 1 : 2;  // to the second cache first
     }
 
-    double of_a_step(double r, double c, double fetches = 0) const {
-        return together(r * c, r + c * (1 + fetches), kLatency / sums_);
+    /// Instructions for each register of B and block of rows, of which the product has so many.
+    double decoding_of(int64_t blocks) const {
+        if (panel_blocks_ == 0 || blocks < panel_blocks_) return decoding_;
+        return (decoding_ + kPanel) / static_cast<double>(blocks);
     }
 
-    /// A step, if those of whole blocks that fetch nothing ahead multiply without a pause.
-    double of_whole_step(double r, double c) const {
+    double of_a_step(double r, double c, double fetches = 0, double decoding = 0) const {
+        return together(r * c, r + c * (1 + fetches + decoding), kLatency / sums_);
+    }
+
+    double of_whole_step(double r, double c, double decoding) const {
+        return of_product_ * of_a_step(r, c, fetches_, decoding) / pauses_;
+    }
+
+    /// Instructions that a step of a whole block, fetching nothing ahead, seems to take for each
+    /// multiply-add.
+    double pauses(const plan::Leaf& leaf) const {
+        if (!leaf.kernel->product.k) return 1;
         const auto rows = static_cast<double>(along_m_.rows), columns = static_cast<double>(along_n_.rows);
-        const double pauses = of_a_step(rows, columns) / (rows * columns);
-        return of_product_ * of_a_step(r, c, fetches_) / pauses;
+        return of_a_step(rows, columns) / (rows * columns);
     }
 
-    double one(double steps, double r, double c) const {
-        return steps * of_whole_step(r, c) + kEnd + r * c * (has_lanes_along_k_ ? kFoldLanes : kStore);
+    double one(double steps, double r, double c, double decoding) const {
+        return steps * of_whole_step(r, c, decoding) + kEnd +
+               r * c * (has_lanes_along_k_ ? kFoldLanes : kStore);
     }
 
     const bool has_lanes_along_k_;
     const int64_t lanes_;
     const double of_step_;     ///< k that an instruction takes
     const double of_product_;  ///< instructions for each that the operator needs
-    const double fetches_;     ///< instructions that fetch a line of B ahead
+    const double decoding_;    ///< instructions for a register of B
+    const int64_t panel_blocks_;
+    const double fetches_;  ///< instructions that fetch a line of B ahead
     const double sums_;
     const RowBlocks along_m_, along_n_;
+    const double pauses_;
 };
 
 double seconds_of_tiles(const UnitRate& unit, double rows, double columns, double k) {

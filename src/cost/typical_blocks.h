@@ -14,6 +14,7 @@ struct UnitRate {
     double lanes = 1;     ///< of its result
     double depth = 1;     ///< products that it adds up for each lane
     double products = 1;  ///< of the unit for each of the operator's
+    double decoding = 0;  ///< instructions that make a register of B from what is stored
 };
 
 /// The unit of the leaf's micro-kernel with the factors that it multiplies there; nothing if there is none,
@@ -36,7 +37,9 @@ struct TypicalProduct {
 /// multiply-add by the ratio of what bounds both: about the most of r c multiply-adds, of which a core begins
 /// two in a cycle; of the r + c loads of its operands, of which it begins as many; and of the latency of a
 /// sum, four cycles, which `partial_sums` share (Intel since Skylake, AMD since Zen 2, Arm since Neoverse
-/// V1). Besides, the sums of each block are stored, one in a cycle, and nothing hides the last ones.
+/// V1). Besides, the sums of each block are stored, one in a cycle, and nothing hides the last ones. Each
+/// block of rows decodes B, or with panels the first one for all. Blocks of a streaming softmax, which are
+/// lower than those of other products, are never without a pause.
 ///
 /// On a matrix unit every tile is whole: only measurements tell how much a lower one saves. It fetches B
 /// while it computes.

@@ -47,6 +47,14 @@ TEST(TypicalBlocks, WholeBlocksOfEveryShapeReachThePeak) {
     }
 }
 
+TEST(TypicalBlocks, LowBlocksOfASoftmaxWaitForTheirSums) {
+    const std::string stream = "stream d=n groups=4 lanes=16 ";
+    const double peak = 12 * 4 * double{1 << 20};
+    EXPECT_NEAR(instructions(stream + "m=t rows=6", 12, 64, 1 << 20), peak, 0.01 * peak);
+    EXPECT_NEAR(12 * instructions(stream + "rows=1", 1, 64, 1 << 20), 2 * peak, 0.05 * peak)
+        << "four sums of four cycles, in which eight begin";
+}
+
 TEST(TypicalBlocks, AnInstructionMayAddSeveralK) {
     const std::string pairs = std::string(kManyRows) + " k_lanes=2 dot=2";
     // The unit of BF16 has twice the peak with twice the operations in an instruction.
@@ -70,12 +78,14 @@ TEST(TypicalBlocks, NoPartsAreFasterThanTheBound) {
     const machine::Machine machine = testing::machine_with_tiles();
     for (const char* block :
          {"contract rows=12 groups=2", "contract rows=4 groups=4", "contract rows=1 groups=1 partial_sums=4",
-          "dot rows=4 columns=4", "contract_tiles tile_rows=16 depth=32"}) {
+          "contract rows=4 groups=2 panel_blocks=3", "dot rows=4 columns=4",
+          "contract_tiles tile_rows=16 depth=32"}) {
         const plan::Leaf leaf = testing::leaf_of("y[" + std::string(block) + " k=k lanes=16 m=t n=n]");
         const char* const type = std::string(block).starts_with("contract_tiles") ? "bf16" : "f32";
-        const auto unit = unit_of(machine, leaf, {{"A", type}, {"B", type}});
+        auto unit = unit_of(machine, leaf, {{"A", type}, {"B", type}});
         ASSERT_TRUE(unit) << block;
         for (int i = 0; i < 200; ++i) {
+            unit->decoding = i % 4;
             const int64_t m = below(40), n = below(200), k = below(100);
             const int64_t tile_m = below(m), tile_n = below(n), tile_k = below(k);
             double seconds = 0;
