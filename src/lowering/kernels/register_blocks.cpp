@@ -36,6 +36,13 @@ void add_streams(std::vector<RegisterBlock>& blocks, int64_t rows, int64_t sums,
     if (rows == 1) blocks.push_back(in_streams(4));
 }
 
+/// The same blocks, this one first.
+std::vector<RegisterBlock> preferring(const RegisterBlock& block, std::vector<RegisterBlock> blocks) {
+    const auto at = std::ranges::find(blocks, block);
+    std::rotate(blocks.begin(), at, at + 1);
+    return blocks;
+}
+
 }  // namespace
 
 std::vector<RegisterBlock> register_blocks(const KernelTarget& target, int64_t rows, bool along_n) {
@@ -85,7 +92,7 @@ std::vector<RegisterBlock> blocks_of_integers(const KernelTarget& target, int64_
             blocks.push_back(with_prefetch({1, groups}, target.line_bytes));
         }
         add_streams(blocks, 1, 1, target.line_bytes);
-        return blocks;
+        return preferring({.rows = 1, .columns = 1, .prefetch = kPrefetchDistances[1]}, std::move(blocks));
     }
     const bool has_many_registers = target.vector_registers >= 32;
     const RegisterBlock first{std::min<int64_t>(rows, 4), 2};
@@ -93,8 +100,10 @@ std::vector<RegisterBlock> blocks_of_integers(const KernelTarget& target, int64_
               with_prefetch(first, target.line_bytes),
               {std::min<int64_t>(rows, has_many_registers ? 6 : 2), 2},
               {std::min<int64_t>(rows, has_many_registers ? 8 : 4), 1}};
-    if (rows <= kFewRows) add_streams(blocks, rows, 1, target.line_bytes);
-    return blocks;
+    if (rows > kFewRows) return blocks;
+    add_streams(blocks, rows, 1, target.line_bytes);
+    return preferring(with_prefetch({.rows = rows, .columns = 2, .streams = 2}, target.line_bytes),
+                      std::move(blocks));
 }
 
 std::vector<RegisterBlock> blocks_of_folded_integers(const KernelTarget& target, int64_t rows) {
