@@ -14,7 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr unsigned kGraphs = 300;
+constexpr unsigned kRandomTexts = 300;
 
 /// As many units as an operator has iterations at the largest symbols, and as many more for each read.
 double iterations(const egraph::Operator& op, std::span<const TensorType>) {
@@ -143,7 +143,7 @@ output y
 TEST(OneHot, RandomGraphsComputeTheSame) {
     std::mt19937 random(68);
     int fired = 0;
-    for (unsigned seed = 0; seed < kGraphs; ++seed) {
+    for (unsigned seed = 0; seed < kRandomTexts; ++seed) {
         const std::string text = random_text(random);
         SCOPED_TRACE(text);
         const Graph before = parse_graph(text, "random");
@@ -154,7 +154,7 @@ TEST(OneHot, RandomGraphsComputeTheSame) {
             testing::difference(interpret_graph(found.graph, call), interpret_graph(before, call), 0x1p-22),
             "");
     }
-    EXPECT_EQ(fired, kGraphs);
+    EXPECT_EQ(fired, kRandomTexts);
 }
 
 }  // namespace

@@ -198,16 +198,15 @@ Operand convolution(const Call& call, const Operand& x, const Operand& w, DataTy
     call.expect(call.integers("kernel_shape", kernel) == kernel,
                 "has a kernel_shape that is not its weight's");
     std::vector<Windows> windows = windows_of(call, {x.shape.begin() + 2, x.shape.end()}, kernel);
-    const auto symbolic =
-        std::ranges::count_if(windows, [](const Windows& each) { return each.input.symbol.has_value(); });
-    if (windows.size() < 2 || symbolic > 1 || !std::ranges::all_of(windows, are_elements))
+    // The place along an axis that follows from others and a symbol is no affine function.
+    const auto is_one_axis = [](const Windows& each) {
+        return are_elements(each) && each.input.is_constant();
+    };
+    if (windows.size() < 2 || !std::ranges::all_of(windows, is_one_axis))
         return convolution_of(call, x, w, windows, type);
     // All spatial axes are one, along which lanes and rows run to the end.
     Dim whole(1);
-    for (const Windows& each : windows) {
-        whole.factor *= each.input.factor;
-        if (each.input.symbol) whole.symbol = each.input.symbol;
-    }
+    for (const Windows& each : windows) whole.factor *= each.input.factor;
     windows.resize(1);
     windows.front().input = windows.front().count = whole;
     const Operand flat = call.build.with_shape(x, {x.shape[0], x.shape[1], whole}),
