@@ -107,6 +107,19 @@ TEST(OnnxWindows, ElementsAreRepeatedAlongASymbol) {
     expect_same(resize("pytorch_half_pixel", "round_prefer_ceil"), 24);
 }
 
+TEST(OnnxWindows, MeansOfSeveralSymbols) {
+    const ImportedModel model =
+        imported(OnnxBuilder()
+                     .symbolic_input("x", test::kOnnxFloat, {"1", "2", "high", "wide"})
+                     .output("y", test::kOnnxFloat, {})
+                     .node(OnnxNode("GlobalAveragePool", {"x"}, {"y"})),
+                 {.dims = {{"high", {4, 12, 4}}, {"wide", {8, 24, 8}}}});
+    EXPECT_EQ(test::run(model, {{"x", {{1, 2, 8, 16}, test::counted(256, 0, 1)}}}, {{"high", 2}, {"wide", 2}})
+                  .at(0)
+                  .values,
+              (std::vector<double>{63.5, 191.5}));
+}
+
 TEST(OnnxWindows, WhatIsNoMultipleIsRefused) {
     expect_refused(conv({1, 1}, {0, 0, 0, 0}),
                    "makes the extent 8 * wide + -2, expected a number or a multiple");

@@ -135,7 +135,7 @@ Results global_pool(const Call& call, const char* value, bool is_mean) {
     for (size_t a = 2; a < x.rank(); ++a) axes.push_back(a);
     const Operand folded = reduce(call, x, axes, true, value, is_mean ? sum_type(x.type) : x.type);
     if (!is_mean) return {folded};
-    return {elementwise(call, {folded}, fmt::format("A / {}", count_text(call, x, axes)), x.type)};
+    return {elementwise(call, {folded}, fmt::format("A / {}", count_text(x, axes)), x.type)};
 }
 
 Results global_average_pool(const Call& call) {
