@@ -122,10 +122,11 @@ CompileReport compile_program(const std::filesystem::path& program,
                               const std::map<std::string, std::filesystem::path>& constants,
                               const std::filesystem::path& out, const CompileSettings& settings);
 
-/// Bounds of a symbolic extent, inclusive.
+/// Bounds of a symbolic extent, inclusive; both are multiples of `step`, and so is every value.
 struct ExtentBounds {
     int64_t low = 1;
     int64_t high = 1;
+    int64_t step = 1;
 };
 
 /// Values of all symbols of a model at which costs are compared, and how much they count.

@@ -115,9 +115,12 @@ py::dict as_dict(const OnnxDescription& model) {
 OnnxSettings onnx_settings(py::dict settings) {
     Named named(std::move(settings));
     OnnxSettings result;
-    std::map<std::string, std::pair<int64_t, int64_t>> dims;
+    std::map<std::string, std::tuple<int64_t, int64_t, int64_t>> dims;
     named.read("dims", dims);
-    for (const auto& [name, bounds] : dims) result.dims[name] = {bounds.first, bounds.second};
+    for (const auto& [name, bounds] : dims) {
+        const auto [low, high, step] = bounds;
+        result.dims[name] = {low, high, step};
+    }
     named.read("constants", result.constants);
     named.read("aliases", result.aliases);
     std::map<std::string, std::pair<double, std::map<std::string, int64_t>>> points;

@@ -16,8 +16,8 @@ Prompt = Union[str, Sequence[int], Sequence[Message]]
 """A text, its ids (int[tokens]), or a conversation, which the model's own chat template writes."""
 
 
-Dims = Mapping[str, Union[int, tuple[int, int]]]
-"""Symbolic extents of an ONNX model: a number, or the least and the largest one."""
+Dims = Mapping[str, Union[int, tuple[int, int], tuple[int, int, int]]]
+"""Symbolic extents of an ONNX model: a number, or the least and the largest one, and of what all are multiples."""
 
 Constants = Mapping[str, Any]
 """Inputs of an ONNX model that are known when it is compiled: a number, an array of few numbers, or the path of a NumPy

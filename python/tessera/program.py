@@ -130,7 +130,9 @@ def onnx_settings(
 ) -> dict[str, Any]:
     """These options of compile() as the extension takes them."""
     return {
-        "dims": {name: tuple(d) if isinstance(d, (tuple, list)) else (d, d) for name, d in (dims or {}).items()},
+        "dims": {
+            name: (*d, 1)[:3] if isinstance(d, (tuple, list)) else (d, d, 1) for name, d in (dims or {}).items()
+        },
         "constants": {name: _constant_text(name, value) for name, value in (constants or {}).items()},
         "aliases": dict(aliases or {}),
         "points": {

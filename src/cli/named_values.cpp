@@ -47,14 +47,16 @@ std::optional<int64_t> natural(std::string_view digits) {
     return is_whole && value >= 0 ? std::optional(value) : std::nullopt;
 }
 
-/// Empty where the text is neither N nor LOW..HIGH.
+/// Empty where the text is none of N, LOW..HIGH and LOW..HIGH:STEP.
 std::optional<ExtentBounds> bounds_of(const std::string& text) {
-    const size_t dots = text.find("..");
-    const std::optional<int64_t> low = natural(std::string_view(text).substr(0, dots)),
-                                 high = dots == std::string::npos
-                                            ? low
-                                            : natural(std::string_view(text).substr(dots + 2));
-    return low && high && *low <= *high ? std::optional(ExtentBounds{*low, *high}) : std::nullopt;
+    const std::string_view all = text;
+    const size_t dots = all.find(".."), colon = dots == all.npos ? dots : all.find(':', dots);
+    const std::optional<int64_t> low = natural(all.substr(0, dots)),
+                                 high =
+                                     dots == all.npos ? low : natural(all.substr(dots + 2, colon - dots - 2)),
+                                 step = colon == all.npos ? 1 : natural(all.substr(colon + 1));
+    if (!low || !high || *low > *high || !step || *step == 0) return std::nullopt;
+    return ExtentBounds{*low, *high, *step};
 }
 
 /// NAME=SYMBOL:N,.. or NAME*WEIGHT=SYMBOL:N,..; a symbol may hold dots and colons, so the last colon counts.
@@ -98,11 +100,12 @@ CLI::Option* add_named_numbers(CLI::App& app, const std::string& option, std::ve
 
 CLI::Option* add_named_bounds(CLI::App& app, const std::string& option, std::vector<std::string>& values,
                               const std::string& help) {
-    return add_named(app, option, values, help, "NAME=N or NAME=LOW..HIGH",
+    return add_named(app, option, values, help, "NAME=N or NAME=LOW..HIGH or NAME=LOW..HIGH:STEP",
                      CLI::Validator(
                          [](const std::string& text) {
-                             return bounds_of(text) ? std::string()
-                                                    : "expected N or LOW..HIGH, not '" + text + "'";
+                             return bounds_of(text)
+                                        ? std::string()
+                                        : "expected N, LOW..HIGH or LOW..HIGH:STEP, not '" + text + "'";
                          },
                          ""));
 }

@@ -7,8 +7,10 @@
 namespace tessera::cli {
 
 void add_onnx_flags(CLI::App& app, OnnxFlags& flags, const std::string& of_programs) {
-    add_named_bounds(app, "--dim", flags.dims,
-                     "of an ONNX model: a symbolic extent, or its bounds; may be repeated");
+    add_named_bounds(
+        app, "--dim", flags.dims,
+        "of an ONNX model: a symbolic extent, or its bounds, and of what all its values are multiples; "
+        "may be repeated");
     add_named_texts(app, "--constant", flags.constants, "NAME=FILE",
                     of_programs +
                         "of an ONNX model: a number, several between commas, or a NumPy file for an "

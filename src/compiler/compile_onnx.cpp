@@ -33,7 +33,8 @@ namespace {
 onnx::ImportOptions import_options(const OnnxSettings& settings) {
     onnx::ImportOptions options{
         .dims = {}, .constants = settings.constants, .aliases = settings.aliases, .points = {}};
-    for (const auto& [name, bounds] : settings.dims) options.dims[name] = {bounds.low, bounds.high};
+    for (const auto& [name, bounds] : settings.dims)
+        options.dims[name] = {bounds.low, bounds.high, bounds.step};
     for (const CostPoint& point : settings.points)
         options.points.push_back({.name = point.name, .weight = point.weight, .values = point.values});
     return options;

@@ -10,7 +10,9 @@
 
 #include "compiler/layout_copy.h"
 #include "import/constant_contents.h"
+#include "ir/stored_number.h"
 #include "lowering/plan/constants.h"
+#include "support/error.h"
 #include "support/in_order.h"
 
 namespace tessera::compiler {
@@ -64,6 +66,7 @@ public:
         const std::shared_ptr<const import::TensorRows> source = opened(repetition);
         const Groups rows = copy.are_rows() ? copy.rows_of(groups) : copy.all_rows();
         const import::TensorContents contents = source->rows(rows.first, rows.last);
+        check_finite(*repetitions_[repetition].value, contents.bytes);
         buffer.resize(copy.packed_bytes(groups));
         copy.pack(groups, contents.bytes, buffer);
     }
@@ -92,6 +95,12 @@ private:
         for (int64_t first = 0; first < groups; first += step, ++whole.pieces)
             pieces_.push_back({repetitions_.size(), {first, std::min(first + step, groups)}});
         repetitions_.push_back(whole);
+    }
+
+    /// Rewriting relies on what the graph says.
+    void check_finite(const Value& value, std::span<const std::byte> bytes) const {
+        if (value.is_finite && !are_finite(bytes, value.type.element))
+            throw Error(where_, value.name, "has infinite elements or NaN, and is `finite` in the graph");
     }
 
     /// The source of a repetition, whose first piece opens it.

@@ -53,6 +53,8 @@ struct Value {
     /// repetition, then those of the next. Empty otherwise.
     std::vector<std::string> sources;
     std::optional<Concatenation> concatenation = {};
+    /// Constants of floats: no element is infinite or NaN, in any repetition.
+    bool is_finite = false;
 
     size_t parts() const { return concatenation ? concatenation->extents.size() : 1; }
     /// How many contents the constant has.

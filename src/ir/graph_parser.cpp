@@ -126,6 +126,7 @@ private:
         Value value{.name = line.name("the name of a value"), .kind = kind};
         line.expect(":");
         value.type = line.type();
+        value.is_finite = line.take("finite");
         if (line.take("from")) sources(line, value);
         if (!ids_.emplace(value.name, ValueId{static_cast<int>(graph_.values.size())}).second)
             throw Error(line.where(), value.name, "names two values");

@@ -62,8 +62,8 @@ public:
         for (const Point& point : graph_.points) print(point);
         text_ += '\n';
         for (const Value& value : graph_.values)
-            line(0, "{} {}: {}{}", tessera::name(value.kind), value.name, tessera::print(value.type),
-                 sources_text(value));
+            line(0, "{} {}: {}{}{}", tessera::name(value.kind), value.name, tessera::print(value.type),
+                 value.is_finite ? " finite" : "", sources_text(value));
         for (const Block& block : graph_.blocks) print(block);
         text_ += '\n';
         if (!graph_.outputs.empty()) line(0, "output {}", names(graph_.outputs));

@@ -115,6 +115,8 @@ private:
         if ((value.kind == ValueKind::kConstant) == value.sources.empty())
             fail(value.name,
                  value.sources.empty() ? "is a constant without sources" : "has sources, but is no constant");
+        if (value.is_finite && (value.kind != ValueKind::kConstant || is_integer(value.type.element)))
+            fail(value.name, "is finite, which is said of constants of floats alone");
         if (value.concatenation) check_concatenation(value, *value.concatenation);
     }
 

@@ -39,7 +39,31 @@ void put_bits(std::span<std::byte> bytes, int width, size_t index, uint64_t patt
     }
 }
 
+/// True if no element has all bits of the exponent, as infinities and NaN have.
+template <typename Pattern>
+bool has_no_full_exponent(std::span<const std::byte> bytes, Pattern exponent) {
+    bool found = false;
+    for (size_t i = 0; i < bytes.size() / sizeof(Pattern); ++i)
+        found |= (load<Pattern>(bytes, i) & exponent) == exponent;
+    return !found;
+}
+
 }  // namespace
+
+bool are_finite(std::span<const std::byte> bytes, ElementType type) {
+    switch (type) {
+        case ElementType::kF64:
+            return has_no_full_exponent(bytes, uint64_t{0x7FF} << 52);
+        case ElementType::kF32:
+            return has_no_full_exponent(bytes, uint32_t{0xFF} << 23);
+        case ElementType::kF16:
+            return has_no_full_exponent(bytes, uint16_t{0x1F << 10});
+        case ElementType::kBF16:
+            return has_no_full_exponent(bytes, uint16_t{0xFF << 7});
+        default:
+            return true;
+    }
+}
 
 void set_stored_number(std::span<std::byte> bytes, ElementType type, size_t index, double number) {
     switch (type) {

@@ -17,4 +17,7 @@ double stored_number(std::span<const std::byte> bytes, ElementType type, size_t 
 /// other elements of its byte stay
 void set_stored_number(std::span<std::byte> bytes, ElementType type, size_t index, double number);
 
+/// True if none of the elements is infinite or NaN. @pre the bytes are whole elements
+bool are_finite(std::span<const std::byte> bytes, ElementType type);
+
 }  // namespace tessera

@@ -1,9 +1,13 @@
 // ONNX models as a user checks, compiles and calls them.
 #include <cmath>
+#include <cstring>
+#include <fstream>
+#include <iterator>
 #include <span>
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "cli/arrays/npz_bytes.h"
@@ -254,6 +258,73 @@ TEST_F(OnnxFiles, WindowsThatLeaveTheInput) {
         if (before == 1) expected.insert(expected.begin(), 10);
         EXPECT_EQ(load<float>("out/y.npy", ElementType::kF32, {1, 1, 3 + before}), expected);
     }
+}
+
+/// The product with one-hot rows is a gather; ids that are no row give 0, as far from all rows as they may
+/// be.
+TEST_F(OnnxFiles, OneHotRowsAreLookedUp) {
+    constexpr int64_t kRows = 40, kWidth = 32;
+    std::vector<float> table;
+    for (int64_t i = 0; i < kRows * kWidth; ++i) table.push_back(static_cast<float>(i));
+    std::vector<int64_t> places;
+    for (int64_t k = 0; k < kRows; ++k) places.push_back(k);
+    const auto float_type = int64_t{test::kOnnxFloat};
+    write("model.onnx",
+          OnnxBuilder()
+              .input("ids", test::kOnnxInt64, {1, 6, 1})
+              .output("y", test::kOnnxFloat, {})
+              .initializer(test::onnx_tensor<int64_t>("places", test::kOnnxInt64, {kRows}, places))
+              .initializer(test::onnx_tensor<float>("table", test::kOnnxFloat, {kRows, kWidth}, table))
+              .node(OnnxNode("Equal", {"ids", "places"}, {"is"}))
+              .node(OnnxNode("Cast", {"is"}, {"hot"}).integer("to", float_type))
+              .node(OnnxNode("MatMul", {"hot", "table"}, {"y"}))
+              .bytes());
+    expect_success(
+        {"compile", "model.onnx", "-o", "model.tsr", "-q", "--search-effort", "1", "--dump", "passes"});
+    std::ifstream pass(path("passes/04-rewrite.txt"));
+    EXPECT_THAT((std::string{std::istreambuf_iterator<char>(pass), {}}),
+                HasSubstr("choose-by-cast-one-hot-left"));
+    const std::vector<int64_t> ids = {3, kRows, -1, kRows - 1, INT64_MIN, (int64_t{1} << 32) + 3};
+    save<int64_t>("ids.npy", ElementType::kI64, {1, 6, 1}, ids);
+    expect_success({"run", "model.tsr", "--input", "ids=ids.npy", "--out", "out"});
+    const std::vector<float> y = load<float>("out/y.npy", ElementType::kF32, {1, 6, kWidth});
+    for (size_t i = 0; i < ids.size(); ++i)
+        for (int64_t n = 0; n < kWidth; ++n)
+            EXPECT_EQ(y[i * kWidth + static_cast<size_t>(n)],
+                      ids[i] >= 0 && ids[i] < kRows ? static_cast<float>(ids[i] * kWidth + n) : 0)
+                << ids[i];
+}
+
+TEST_F(OnnxFiles, WindowsAlongMultiplesOfASymbol) {
+    std::vector<float> weights;
+    for (int64_t i = 0; i < 4 * 2 * 9; ++i) weights.push_back(static_cast<float>(i % 5) - 2);
+    write("model.onnx",
+          OnnxBuilder()
+              .symbolic_input("x", test::kOnnxFloat, {"1", "2", "6", "wide"})
+              .output("y", test::kOnnxFloat, {})
+              .initializer(test::onnx_tensor<float>("w", test::kOnnxFloat, {4, 2, 3, 3}, weights))
+              .node(OnnxNode("Conv", {"x", "w"}, {"c"})
+                        .integers("strides", {2, 2})
+                        .integers("pads", {1, 1, 1, 1}))
+              .node(OnnxNode("Relu", {"c"}, {"y"}))
+              .bytes());
+    expect_success({"compile", "model.onnx", "-o", "open.tsr", "-q", "--dim", "wide=8..40:8"});
+    for (const int64_t wide : {8, 24, 40}) {
+        std::vector<float> x;
+        for (int64_t i = 0; i < 12 * wide; ++i) x.push_back(static_cast<float>(i * i % 11) - 5);
+        save<float>("x.npy", ElementType::kF32, {1, 2, 6, wide}, x);
+        expect_success(
+            {"compile", "model.onnx", "-o", "one.tsr", "-q", "--dim", fmt::format("wide={}", wide)});
+        expect_success({"run", "open.tsr", "--input", "x=x.npy", "--out", "open"});
+        expect_success({"run", "one.tsr", "--input", "x=x.npy", "--out", "one"});
+        EXPECT_EQ(load<float>("open/y.npy", ElementType::kF32, {1, 4, 3, wide / 2}),
+                  load<float>("one/y.npy", ElementType::kF32, {1, 4, 3, wide / 2}));
+    }
+    save<float>("x.npy", ElementType::kF32, {1, 2, 6, 12}, std::vector<float>(144));
+    EXPECT_THAT(tessera({"run", "open.tsr", "--input", "x=x.npy", "--out", "open"}).errors,
+                HasSubstr("has 12 along axis 3 of [1, 2, 6, 12], expected a multiple of 8"));
+    EXPECT_THAT(tessera({"compile", "model.onnx", "-o", "open.tsr", "--dim", "wide=8..40:0"}).errors,
+                HasSubstr("expected N, LOW..HIGH or LOW..HIGH:STEP"));
 }
 
 TEST_F(OnnxFiles, ArraysWithoutElements) {

@@ -71,6 +71,8 @@ const WrongGraph kWrongs[] = {
      "`x`: has sources, but is no constant"},
     {"sources_per_repetition", [](Graph& g) { value(g, "scale").sources.pop_back(); },
      "`scale`: has 2 sources, but is read by layer, which is repeated 3 times"},
+    {"finite_input", [](Graph& g) { value(g, "x").is_finite = true; },
+     "`x`: is finite, which is said of constants of floats alone"},
     {"concatenated_value",
      [](Graph& g) {
          value(g, "x").concatenation = {0, {1, 2}};

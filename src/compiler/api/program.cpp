@@ -50,7 +50,7 @@ void add(std::vector<programs::ResultArray> arrays, std::map<std::string, Array>
 std::vector<std::string> wishes_of(const OnnxSettings& onnx) {
     std::vector<std::string> wishes;
     for (const auto& [name, bounds] : onnx.dims)
-        wishes.push_back(fmt::format("dim {}={}..{}", name, bounds.low, bounds.high));
+        wishes.push_back(fmt::format("dim {}={}..{}:{}", name, bounds.low, bounds.high, bounds.step));
     for (const auto& [name, value] : onnx.constants)
         wishes.push_back(fmt::format("constant {}={}", name, value));
     for (const auto& [output, input] : onnx.aliases)

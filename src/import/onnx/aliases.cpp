@@ -42,6 +42,8 @@ Alias alias_of(const GraphText& graph, const ImportOptions& options, const std::
         const auto before_name = symbol_name((*before.shape)[axis], input, axis);
         const auto after_name = symbol_name((*after.shape)[axis], output, axis);
         if (!held || !total || before_name == after_name) continue;
+        if (held->step != 1 || total->step != 1)
+            refuse(fmt::format("has {} in steps, and rows are appended along it", *after_name));
         ++grown;
         alias.axis = axis;
         alias.held = *before_name;

@@ -212,7 +212,9 @@ ValueId GraphBuilder::value_of(const Operand& operand) {
     graph_.values.push_back({.name = name,
                              .kind = ValueKind::kConstant,
                              .type = {.element = element, .shape = shape},
-                             .sources = {name}});
+                             .sources = {name},
+                             .concatenation = {},
+                             .is_finite = !is_integer(element) && are_finite(contents.bytes, element)});
     same.push_back(id);
     return id;
 }

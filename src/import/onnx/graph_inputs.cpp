@@ -96,7 +96,8 @@ std::vector<DimSymbol> symbols_of(const GraphText& graph, const ImportOptions& o
         if (!extent || extent->low == extent->high ||
             std::ranges::find(symbols, symbol.name, &DimSymbol::name) != symbols.end())
             return;
-        symbols.push_back({.name = symbol.name, .low = extent->low, .high = extent->high});
+        symbols.push_back(
+            {.name = symbol.name, .low = extent->low / extent->step, .high = extent->high / extent->step});
     });
     return symbols;
 }
@@ -124,11 +125,12 @@ Point point_of(const GraphText& graph, const ImportOptions& options, const Alias
         if (value == stated.values.end()) value = stated.values.find(symbol.given);
         if (value == stated.values.end())
             throw Error("", "", fmt::format("has no value for {}", symbol.name));
-        if (value->second < extent->low || value->second > extent->high)
+        if (value->second < extent->low || value->second > extent->high || value->second % extent->step != 0)
             throw Error("", "",
-                        fmt::format("has {} for {}, expected {} to {}", value->second, symbol.name,
-                                    extent->low, extent->high));
-        point.values[symbol.name] = value->second;
+                        fmt::format("has {} for {}, expected {} to {}{}", value->second, symbol.name,
+                                    extent->low, extent->high,
+                                    extent->step == 1 ? "" : fmt::format(" in steps of {}", extent->step)));
+        point.values[symbol.name] = value->second / extent->step;
         used.insert(value->first);
     });
     for (const auto& [name, value] : stated.values)
@@ -159,8 +161,11 @@ std::vector<Dim> input_shape(const ValueInfo& input, const ImportOptions& option
             missing.push_back(symbol->name);
         else if (extent->low == extent->high)
             shape.emplace_back(extent->low);
+        else if (extent->low % extent->step != 0 || extent->high % extent->step != 0)
+            refuse_input(fmt::format("has the extent {} from {} to {}, expected multiples of its step {}",
+                                     symbol->name, extent->low, extent->high, extent->step));
         else
-            shape.emplace_back(symbol->name);
+            shape.emplace_back(symbol->name, extent->step);
     }
     if (missing.size() == 1)
         refuse_input(

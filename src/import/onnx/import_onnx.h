@@ -16,6 +16,7 @@ namespace tessera::import::onnx {
 struct Extent {
     int64_t low = 1;
     int64_t high = 1;
+    int64_t step = 1;  ///< every value is a multiple; the symbol of the graph counts steps
 };
 
 struct ImportOptions {

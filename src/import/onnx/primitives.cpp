@@ -7,7 +7,6 @@
 #include <fmt/ranges.h>
 
 #include "import/onnx/narrow_float.h"
-#include "import/onnx/volume.h"
 #include "ir/characters.h"
 
 namespace tessera::import::onnx {
@@ -148,12 +147,14 @@ Operand reduce(const Call& call, const Operand& x, const std::vector<size_t>& ax
     return call.build.add(text.read(x, "X", names).write(type, shape, written, value));
 }
 
-std::string count_text(const Call& call, const Operand& x, const std::vector<size_t>& axes) {
-    Volume count;
-    for (const size_t axis : axes) count *= x.shape[axis];
-    const std::optional<LinearForm> form = count.form();
-    if (!form) call.refuse("counts along several symbolic extents", "give them by --dim NAME=NUMBER");
-    return form->is_constant() ? fmt::format("{}.0", form->constant) : fmt::format("({})", form_text(*form));
+std::string count_text(const Operand& x, const std::vector<size_t>& axes) {
+    int64_t constant = 1;
+    std::string symbols;
+    for (const size_t axis : axes) {
+        constant *= x.shape[axis].factor;
+        if (x.shape[axis].symbol) symbols += fmt::format(" * ${}", *x.shape[axis].symbol);
+    }
+    return symbols.empty() ? fmt::format("{}.0", constant) : fmt::format("({}{})", constant, symbols);
 }
 
 Operand transpose(const Call& call, const Operand& x, const std::vector<size_t>& order) {

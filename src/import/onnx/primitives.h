@@ -44,8 +44,8 @@ Operand less_zero_point(const Call& call, const Operand& x, const Operand& zero)
 /// vanish.
 Operand reduce(const Call& call, const Operand& x, const std::vector<size_t>& axes, bool keeps,
                const std::string& value, DataType type);
-/// How many elements of x such a fold takes, as the text of a float: "12.0", or a multiple of a symbol.
-std::string count_text(const Call& call, const Operand& x, const std::vector<size_t>& axes);
+/// How many elements of x such a fold takes, as the text of a float: "12.0", or a multiple of symbols.
+std::string count_text(const Operand& x, const std::vector<size_t>& axes);
 /// As processors convert. `saturates`: to floats of 8 bits and less, what is too large becomes the largest.
 Operand cast(const Call& call, const Operand& x, DataType to, bool saturates = true);
 Operand transpose(const Call& call, const Operand& x, const std::vector<size_t>& order);

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "ir/checked_arithmetic.h"
+
 namespace tessera::import::onnx {
 namespace {
 
@@ -20,7 +22,14 @@ std::vector<int64_t> numbers_of_axes(const Call& call, const std::string& name, 
     return numbers;
 }
 
-std::vector<Windows> windows_of(const Call& call, const std::vector<int64_t>& spatial,
+bool Windows::stay_within(int64_t padded_before, int64_t padded_after) const {
+    if (begin > padded_before) return false;
+    // The last one ends so far behind the input, of which the symbol's part is that of the windows.
+    const int64_t whole = count.symbol ? 0 : count.factor * stride - input.factor;
+    return whole - stride + reach() - begin <= padded_after;
+}
+
+std::vector<Windows> windows_of(const Call& call, const std::vector<Dim>& spatial,
                                 const std::vector<int64_t>& kernel) {
     const size_t axes = spatial.size();
     call.expect(kernel.size() == axes,
@@ -38,9 +47,23 @@ std::vector<Windows> windows_of(const Call& call, const std::vector<int64_t>& sp
         call.expect(kernel[a] > 0 && kernel[a] < kLargest && strides[a] > 0 && dilations[a] > 0,
                     "has an empty kernel, or a stride or dilation of 0");
         Windows w{.input = spatial[a], .kernel = kernel[a], .stride = strides[a], .dilation = dilations[a]};
+        // Of a symbolic extent the symbol's part has whole strides, and the rest is as of a number.
+        const Dim& extent = spatial[a];
+        if (extent.symbol && extent.factor % w.stride != 0)
+            call.refuse(
+                fmt::format("has windows {} apart along its extent {}", w.stride, print(linear_form(extent))),
+                fmt::format("give a number or multiples alone: --dim {0}=NUMBER or "
+                            "{0}=LOW..HIGH:STEP",
+                            *extent.symbol));
+        const int64_t rest = extent.symbol ? 0 : extent.factor;
+        const auto counted = [&](int64_t windows) {
+            if (!extent.symbol) return Dim(windows);
+            return call.dim({.constant = windows, .terms = {{*extent.symbol, extent.factor / w.stride}}});
+        };
         if (is_same) {
-            w.count = (w.input + w.stride - 1) / w.stride;
-            const int64_t total = std::max<int64_t>(0, (w.count - 1) * w.stride + w.reach() - w.input);
+            const int64_t count = (rest + w.stride - 1) / w.stride;
+            w.count = counted(count);
+            const int64_t total = std::max<int64_t>(0, (count - 1) * w.stride + w.reach() - rest);
             w.begin = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
             w.end = total - w.begin;
             all.push_back(w);
@@ -50,13 +73,17 @@ std::vector<Windows> windows_of(const Call& call, const std::vector<int64_t>& sp
             w.begin = pads[a];
             w.end = pads[a + axes];
         }
-        const int64_t room = w.input + w.begin + w.end - w.reach();
-        call.expect(room >= 0 || rounds_up,
-                    fmt::format("has a window of {} elements over {}", w.reach(), w.input + w.begin + w.end));
-        w.count = room < 0 ? 0 : room / w.stride + 1;
+        const int64_t least = range(linear_form(extent), call.build.graph().symbols).low,
+                      room = rest + w.begin + w.end - w.reach();
+        const bool is_one = least - rest + room >= 0;
+        call.expect(is_one || (rounds_up && !extent.symbol),
+                    fmt::format("has a window of {} elements over {}", w.reach(), least + w.begin + w.end));
+        int64_t count = is_one ? checked_floor_div(room, w.stride, "") + 1 : 0;
         // A window that would begin in the padding behind the input does not exist.
-        if (rounds_up && room >= 0 && room % w.stride != 0 && w.count * w.stride < w.input + w.begin)
-            ++w.count;
+        if (rounds_up && is_one && checked_floor_mod(room, w.stride, "") != 0 &&
+            count * w.stride < rest + w.begin)
+            ++count;
+        w.count = counted(count);
         all.push_back(w);
     }
     return all;

@@ -179,7 +179,8 @@ void set_positions(const lowering::LeafScope& scope, const std::vector<int>& sum
     }
 }
 
-/// The reductions over which the call sums, besides k: those along which both factors have strides.
+/// The reductions over which the call sums, besides k: those along which both factors have strides, as they
+/// must then have along k and n.
 std::vector<int> sums_around(const lowering::LeafScope& scope, const ContractionTile& roles) {
     std::vector<int> sums = plan::sums_of_call(*scope.node.definition(), scope.leaf);
     std::erase_if(sums,
@@ -187,10 +188,17 @@ std::vector<int> sums_around(const lowering::LeafScope& scope, const Contraction
     if (sums.empty() || sums.size() > kSums.size()) return {};
     std::vector<movement::Index> at = anywhere(scope);
     set_positions(scope, sums, at);
+    for (const auto& [x, name] : {std::pair(roles.k, kStep), std::pair(roles.n, kGroup)}) {
+        const lowering::Range& range = scope.ranges[static_cast<size_t>(x)];
+        at[static_cast<size_t>(x)] = range.begin + position(name, range.largest);
+    }
+    std::vector<const char*> positions(kSums.begin(),
+                                       kSums.begin() + static_cast<std::ptrdiff_t>(sums.size()));
+    positions.insert(positions.end(), {kStep, kGroup});
     for (const Read* factor : {&roles.product.a, roles.product.b_operand()}) {
         const TileAddress address(scope, factor->tensor, factor->coordinates, at, false);
-        for (size_t i = 0; i < sums.size(); ++i)
-            if (!address.is_strided(kSums[i])) return {};
+        const auto is_strided = [&](const char* position) { return address.is_strided(position); };
+        if (!std::ranges::all_of(positions, is_strided)) return {};
     }
     return sums;
 }

@@ -24,8 +24,8 @@ BlockTerms add_block(EGraph& egraph, const Graph& graph, const Block& block, Blo
         const auto known = terms.values.find(value);
         if (known != terms.values.end()) return known->second;
         const Value& read = graph[value];
-        const TermId leaf =
-            egraph.add(Operator{.what = Leaf{read.kind, read.name}, .results = {read.type}}, {});
+        const TermId leaf = egraph.add(
+            Operator{.what = Leaf{read.kind, read.name, read.is_finite}, .results = {read.type}}, {});
         terms.values.emplace(value, leaf);
         return leaf;
     };

@@ -92,7 +92,7 @@ ClassFacts EGraph::facts_of(const Term& term) const {
     const bool is_constant = leaf ? leaf->kind == ValueKind::kConstant
                                   : std::all_of(term.children.begin(), term.children.end(),
                                                 [&](TermId child) { return facts(child).is_constant; });
-    return {what.results, is_constant};
+    return {what.results, is_constant, leaf && leaf->is_finite};
 }
 
 TermId EGraph::add(const Operator& op, std::vector<TermId> children) {
@@ -141,6 +141,7 @@ bool EGraph::join(TermId a, TermId b, const Reason& reason) {
         into.facts.is_constant = true;
         changed_facts_.push_back(kept);
     }
+    into.facts.is_finite = into.facts.is_finite || merged.facts.is_finite;
     dirty_.insert(dirty_.end(), merged.parents.begin(), merged.parents.end());
     into.nodes.insert(into.nodes.end(), merged.nodes.begin(), merged.nodes.end());
     into.parents.insert(into.parents.end(), merged.parents.begin(), merged.parents.end());

@@ -17,6 +17,7 @@ namespace tessera::egraph {
 struct ClassFacts {
     std::vector<TensorType> types;  ///< one for each result; several only where a node has several results
     bool is_constant = false;       ///< some term of it has only constants as leaves: known before run time
+    bool is_finite = false;         ///< some term of it is a constant without infinity and NaN
     bool operator==(const ClassFacts&) const = default;
 };
 

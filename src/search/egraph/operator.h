@@ -14,6 +14,7 @@ namespace tessera::egraph {
 struct Leaf {
     ValueKind kind = ValueKind::kInput;
     std::string name;
+    bool is_finite = false;  ///< of a constant: as its value
     bool operator==(const Leaf&) const = default;
 };
 

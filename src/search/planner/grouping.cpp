@@ -15,6 +15,17 @@ bool contains(const std::vector<const Node*>& nodes, const Node* node) {
 
 BlockView::BlockView(const Graph& graph, const Block& block, std::set<const Node*> copies)
     : graph_(graph), block_(block), copies_(std::move(copies)) {
+    seen_behind_.insert(graph.outputs.begin(), graph.outputs.end());
+    if (block.carried_out) seen_behind_.insert(*block.carried_out);
+    bool is_behind = false;
+    for (const Block& other : graph.blocks) {
+        if (is_behind) {
+            if (other.carried_in) seen_behind_.insert(*other.carried_in);
+            for (const Node& node : other.nodes)
+                seen_behind_.insert(node.operands.begin(), node.operands.end());
+        }
+        is_behind |= &other == &block;
+    }
     std::map<ValueId, ValueId> view_of;
     const auto followed = [&](ValueId value) {
         for (auto at = view_of.find(value); at != view_of.end(); at = view_of.find(value)) value = at->second;
@@ -61,19 +72,7 @@ bool BlockView::escapes(ValueId value) const {
 }
 
 bool BlockView::is_seen_behind(ValueId value) const {
-    if (block_.carried_out == value) return true;
-    if (std::find(graph_.outputs.begin(), graph_.outputs.end(), value) != graph_.outputs.end()) return true;
-    bool is_behind = false;
-    for (const Block& other : graph_.blocks) {
-        if (is_behind && other.carried_in == value) return true;
-        for (const Node& node : other.nodes) {
-            if (is_behind &&
-                std::find(node.operands.begin(), node.operands.end(), value) != node.operands.end())
-                return true;
-        }
-        is_behind |= &other == &block_;
-    }
-    return false;
+    return seen_behind_.contains(value);
 }
 
 bool BlockView::is_private(const Node& node, const std::vector<const Node*>& nodes) const {

@@ -41,6 +41,7 @@ private:
     std::set<const Node*> copies_;
     std::map<ValueId, const Node*> producers_;
     std::map<ValueId, std::vector<const Node*>> readers_;
+    std::set<ValueId> seen_behind_;
 };
 
 /// One group for each operator, in an order of execution. Views are in no group.

@@ -110,6 +110,8 @@ bool Places::is_overwritten(const Block& block, const Node& view) const {
         for (const Node& node : other.nodes)
             if (node.previous == result) return true;
     }
+    if (std::ranges::none_of(block.nodes, [](const Node& node) { return node.previous.has_value(); }))
+        return false;
     std::map<ValueId, ValueId> source;  // whose storage a value has, if all views are views
     for (const Node& node : block.nodes) {
         if (node.previous) source[node.results.front()] = *node.previous;
@@ -129,8 +131,9 @@ bool Places::is_overwritten(const Block& block, const Node& view) const {
             seen.insert(node.results.front());
         is_behind |= &node == &view;
     }
+    if (!is_replaced) return false;
     const BlockView all(graph_, block);
-    return is_replaced && std::ranges::any_of(seen, [&](ValueId value) { return all.escapes(value); });
+    return std::ranges::any_of(seen, [&](ValueId value) { return all.escapes(value); });
 }
 
 const Layout& Places::layout_of(ValueId value) const {

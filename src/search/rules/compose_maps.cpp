@@ -340,18 +340,17 @@ private:
             return "both together are too large";
         const std::vector<ExprPtr>& at = std::ranges::find(reads, operand, &Read::tensor)->coordinates;
         if (is_folded && !is_element_by_element(reader, at)) return "it is not read element by element";
-        const std::vector<Dim>& shape = graph_[made.results.front()].type.shape;
         for (const auto* symbols : {&lowest_, &highest_}) {
             const BoundExtents of_reader = bound_extents(reader, dims_of(reader, *symbols), node.name),
                                of_producer = bound_extents(producer, dims_of(producer, *symbols), made.name);
             const auto read = elements_made(reader, of_reader), all = elements_made(producer, of_producer);
             // A copy of all of it in another shape is a view. A transpose is made as its reader wants it.
             if (is_copy(reader) && read == all && !std::ranges::all_of(at, is_plain)) return "it is reshaped";
-            const auto margins = margins_of(reader, operand, shape, of_reader, node.name);
             if (!iterators_of_result(producer, of_producer)) return "it writes its result in parts";
             if (!read || !all || *read > *all || (is_folded && *read != *all))
                 return "its elements would be computed more than once, or not all of them";
-            if (!margins || !margins->are_empty()) return "its result is read outside of its bounds";
+            if (!margins_of(reader, operand, of_reader, node.name).are_empty())
+                return "its result is read outside of its bounds";
         }
         return {};
     }

@@ -55,6 +55,7 @@ Value joined(const Value& a, const Value& b, size_t axis) {
     Value both{
         .name = fmt::format("{}_and_{}", a.name, b.name), .kind = ValueKind::kConstant, .type = a.type};
     both.type.shape[axis].factor += b.type.shape[axis].factor;
+    both.is_finite = a.is_finite && b.is_finite;
     both.concatenation = {.axis = axis, .extents = extents_of(a, axis)};
     const std::vector<int64_t> more = extents_of(b, axis);
     both.concatenation->extents.insert(both.concatenation->extents.end(), more.begin(), more.end());

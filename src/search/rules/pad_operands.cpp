@@ -18,6 +18,7 @@
 #include <fmt/ranges.h>
 
 #include "ir/ops/define.h"
+#include "search/rules/algebra/draft.h"
 #include "search/rules/algebra/formulas.h"
 #include "search/rules/reads_outside.h"
 #include "support/error.h"
@@ -61,7 +62,10 @@ public:
         for (const Value& value : graph.values) value_names_.insert(value.name);
         for (const Block& block : graph.blocks)
             for (const Node& node : block.nodes) node_names_.insert(node.name);
-        for (const DimSymbol& symbol : graph.symbols) lowest_[symbol.name] = symbol.low;
+        for (const DimSymbol& symbol : graph.symbols) {
+            lowest_[symbol.name] = symbol.low;
+            highest_[symbol.name] = symbol.high;
+        }
     }
 
     std::optional<Graph> run() {
@@ -81,7 +85,8 @@ public:
 private:
     void pad(Node& node, std::vector<Node>& before) {
         Definition definition = *node.definition();
-        const BoundExtents extents = bound_extents(definition, dims_of(definition, lowest_), node.name);
+        const BoundExtents extents = bound_extents(definition, dims_of(definition, lowest_), node.name),
+                           highest = bound_extents(definition, dims_of(definition, highest_), node.name);
         int64_t iterations = 1;
         for (const int64_t extent : extents.iterators) iterations *= std::max<int64_t>(extent, 1);
         size_t operand = 0;
@@ -94,15 +99,15 @@ private:
                 !holds_identity(tensor.type, definition.monoid) ||
                 is_read_behind(definition, static_cast<int>(t)))
                 continue;
-            const std::vector<Dim> shape = graph_[value].type.shape;
             const std::optional<Margins> margins =
-                margins_of(definition, static_cast<int>(t), shape, extents, node.name);
+                steady_margins_of(definition, static_cast<int>(t), extents, highest, node.name);
             if (!margins || margins->are_empty()) continue;
+            const std::optional<std::vector<Dim>> larger = padded_shape(graph_[value].type.shape, *margins);
+            if (!larger) continue;
             int64_t elements = 1;
-            for (size_t axis = 0; axis < shape.size(); ++axis)
-                elements *= extents.shapes[t][axis] + margins->before[axis] + margins->after[axis];
+            for (const Dim& dim : *larger) elements *= evaluate(dim, lowest_);
             if (elements > iterations) continue;
-            value = padded(value, *margins, definition.monoid, before);
+            value = padded(value, *margins, *larger, definition.monoid, before);
             shift(definition, static_cast<int>(t), *margins, graph_[value].type.shape);
             has_moved = true;
         }
@@ -134,23 +139,39 @@ private:
             });
         decl.map = moved(decl.map);
         for (size_t axis = 0; axis < shape.size(); ++axis)
-            if (shape[axis].is_constant()) (*decl.shape)[axis] = number(shape[axis].factor);
+            (*decl.shape)[axis] = extent_of(definition, shape[axis]);
+    }
+
+    /// With room for the margins. A multiple of a symbol stays one: where it has more room than that, nothing
+    /// reads it. Nothing if the symbol may be 0.
+    std::optional<std::vector<Dim>> padded_shape(const std::vector<Dim>& shape,
+                                                 const Margins& margins) const {
+        std::vector<Dim> larger = shape;
+        for (size_t axis = 0; axis < shape.size(); ++axis) {
+            const int64_t more = margins.before[axis] + margins.after[axis],
+                          lowest = shape[axis].symbol ? lowest_.at(*shape[axis].symbol) : 1;
+            if (more == 0) continue;
+            if (lowest < 1) return std::nullopt;
+            larger[axis].factor += (more + lowest - 1) / lowest;
+        }
+        return larger;
     }
 
     /// The copy with a border; the first reader makes it.
-    ValueId padded(ValueId value, const Margins& margins, Monoid monoid, std::vector<Node>& nodes) {
+    ValueId padded(ValueId value, const Margins& margins, const std::vector<Dim>& shape, Monoid monoid,
+                   std::vector<Node>& nodes) {
         const auto [known, is_new] = copies_.emplace(std::tuple(value, margins, identity(monoid)), ValueId{});
         if (!is_new) return known->second;
         const TensorType& type = graph_[value].type;
         std::vector<std::string> iterators, read, written, extents;
         TensorType larger = type;
+        larger.shape = shape;
         for (size_t axis = 0; axis < type.shape.size(); ++axis) {
             const std::string x = fmt::format("x{}", axis);
             const int64_t before = margins.before[axis];
             iterators.push_back(fmt::format("{}: {}", x, ops::text(type.shape[axis])));
             read.push_back(x);
             written.push_back(before == 0 ? x : fmt::format("{} + {}", x, before));
-            if (larger.shape[axis].is_constant()) larger.shape[axis].factor += before + margins.after[axis];
             extents.push_back(ops::text(larger.shape[axis]));
         }
         // An element that no iteration writes is 0 in a map, and the identity in a fold.
@@ -187,7 +208,7 @@ private:
     }
 
     Graph graph_;
-    std::map<std::string, int64_t> lowest_;
+    std::map<std::string, int64_t> lowest_, highest_;
     bool is_changed_ = false;
     std::set<std::string> value_names_, node_names_;
     std::map<std::tuple<ValueId, Margins, double>, ValueId> copies_;  ///< of the block

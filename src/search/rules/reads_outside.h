@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "ir/definition.h"
-#include "ir/tensor_type.h"
 
 namespace tessera::rules {
 
@@ -17,9 +16,14 @@ struct Margins {
     bool are_empty() const;
 };
 
-/// How far a tensor of constant extents, along the axes that are left, is read outside. Nothing if that
-/// depends on symbols or on contents.
-std::optional<Margins> margins_of(const Definition& definition, int tensor, const std::vector<Dim>& shape,
-                                  const BoundExtents& extents, const std::string& where);
+/// How far a tensor is read outside at these extents. Indices that are read have no part in it: those that
+/// lead outside are refused.
+Margins margins_of(const Definition& definition, int tensor, const BoundExtents& extents,
+                   const std::string& where);
+
+/// The same at all values of the symbols. Nothing where it depends on them.
+/// @param low, high at their least and largest values
+std::optional<Margins> steady_margins_of(const Definition& definition, int tensor, const BoundExtents& low,
+                                         const BoundExtents& high, const std::string& where);
 
 }  // namespace tessera::rules

@@ -149,8 +149,9 @@ GraphCall random_call(const Graph& graph, unsigned seed, bool has_special_number
         TensorData data{evaluate(value.type.shape, call.symbols), {}};
         size_t count = 1;
         for (const int64_t extent : data.shape) count *= static_cast<size_t>(extent);
+        const bool may_be_special = has_special_numbers && !value.is_finite;
         for (size_t i = 0; i < count; ++i)
-            data.values.push_back(random_element(value.type.element, random, has_special_numbers));
+            data.values.push_back(random_element(value.type.element, random, may_be_special));
         (value.kind == ValueKind::kInput ? call.inputs : constants)[value.name] = std::move(data);
     }
     call.constant = [constants](const Value& value, int64_t) { return constants.at(value.name); };

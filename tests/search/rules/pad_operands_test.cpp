@@ -105,6 +105,44 @@ TEST(PadOperands, TheBorderIsTheIdentityOfTheFold) {
               (std::vector<double>{-4, -3, -2, -1, -1, -1}));
 }
 
+/// Along 4 n elements, n from 2 to 6, the copy has the next multiple of n that has room.
+TEST(PadOperands, MarginsAlongASymbol) {
+    for (const int64_t stride : {1, 2}) {
+        const std::string text = fmt::format(
+            "graph \"g\"\nsymbol n in 2..6\n\ninput X: f32[2, 4 * n]\ninput W: f32[7]\nvalue Y: f32[2, {1} * "
+            "n]\n\n"
+            "block main\n  node fold(X, W) -> Y\n    op fold(b: 2, o: {1} * n, k*: 7)\n    dim n in 2..6\n"
+            "    in X f32[b, o * {0} + k - 3] of [2, 4 * n]\n    in W f32[k]\n    out Y f32[b, o] = sum(X * "
+            "W)\n"
+            "\noutput Y\n",
+            stride, 4 / stride);
+        const Graph graph = parse_graph(text, "test");
+        const Graph padded = *with_padded_operands(graph);
+        verify(padded, "test");
+        // 6 elements more at stride 1, 5 at stride 2: 3 n of them are the fewest that are enough.
+        EXPECT_NE(print(padded).find("X_padded: f32[2, 7 * n]"), std::string::npos) << print(padded);
+        EXPECT_FALSE(with_padded_operands(padded)) << print(padded);
+        for (int64_t n = 2; n <= 6; ++n) {
+            GraphCall call;
+            call.symbols = {{"n", n}};
+            std::vector<double> x;
+            for (int64_t i = 0; i < 8 * n; ++i) x.push_back(static_cast<double>(i * i % 13));
+            call.inputs = {{"X", {{2, 4 * n}, x}}, {"W", {{7}, {1, -2, 3, -4, 5, -6, 7}}}};
+            EXPECT_EQ(interpret_graph(padded, call).outputs.front().values,
+                      interpret_graph(graph, call).outputs.front().values);
+        }
+    }
+}
+
+/// Half of an odd multiple: the margin depends on the symbol.
+TEST(PadOperands, MarginsThatChangeWithASymbolStay) {
+    EXPECT_FALSE(with_padded_operands(parse_graph(
+        "graph \"g\"\nsymbol n in 2..6\n\ninput X: f32[n]\ninput W: f32[3]\nvalue Y: f32[5 * n]\n\n"
+        "block main\n  node fold(X, W) -> Y\n    op fold(o: 5 * n, k*: 3)\n    dim n in 2..6\n"
+        "    in X f32[o div 2 + k] of [n]\n    in W f32[k]\n    out Y f32[o] = sum(X * W)\n\noutput Y\n",
+        "test")));
+}
+
 TEST(PadOperands, WhatReadsInsideOrAsksStaysAsItIs) {
     EXPECT_FALSE(with_padded_operands(parse_graph(text_of({.before = 0, .count = 4}), "test")));
     EXPECT_FALSE(with_padded_operands(parse_graph(text_of({}, "    where o < 5\n"), "test")));

@@ -1,5 +1,8 @@
 // Truths: comparisons, logic, choices, and casts.
+#include <algorithm>
 #include <array>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -11,33 +14,61 @@ namespace {
 
 using Results = std::vector<Operand>;
 
+/// The axis along which known integers are their own places: 0, 1, 2, ...
+std::optional<size_t> axis_of_places(const Operand& operand) {
+    if (!operand.known || !is_integer(operand.type) || operand.elements() < 2) return std::nullopt;
+    const auto longest = std::ranges::max_element(operand.shape, {}, &Dim::factor);
+    const std::vector<int64_t> places = integers_of(operand);
+    if (std::cmp_less(longest->factor, places.size())) return std::nullopt;
+    for (size_t i = 0; i < places.size(); ++i)
+        if (std::cmp_not_equal(places[i], i)) return std::nullopt;
+    return static_cast<size_t>(longest - operand.shape.begin());
+}
+
+/// @param body of two elements, for fmt. Those that are known and their own places are not read.
 Results truth_of_two(const Call& call, const char* body) {
-    return {elementwise(call, both_inputs(call), body, DataType::kBool)};
+    const std::vector<Operand> both = both_inputs(call);
+    const std::vector<Dim> shape = broadcast_shape(call, both);
+    const std::vector<std::string> axes = axis_names(shape.size());
+    OperatorText text = operator_text(call);
+    for (size_t axis = 0; axis < shape.size(); ++axis) text.over(axes[axis], shape[axis]);
+    std::array<std::string, 2> elements = {"A", "B"};
+    for (size_t i = 0; i < 2; ++i) {
+        const Operand& operand = both[i];
+        const std::optional<size_t> axis =
+            both[1 - i].known || both[1 - i].forms ? std::nullopt : axis_of_places(operand);
+        if (axis)
+            elements[i] = axes[axes.size() - operand.rank() + *axis];
+        else
+            text.read(operand, elements[i], broadcast_coordinates(operand, axes));
+    }
+    return {call.build.add(
+        text.write(DataType::kBool, shape, axes, fmt::format(fmt::runtime(body), elements[0], elements[1])))};
 }
 
 Results conjunction(const Call& call) {
-    return truth_of_two(call, "A != 0 and B != 0");
+    return truth_of_two(call, "{} != 0 and {} != 0");
 }
 Results disjunction(const Call& call) {
-    return truth_of_two(call, "A != 0 or B != 0");
+    return truth_of_two(call, "{} != 0 or {} != 0");
 }
 Results equal(const Call& call) {
-    return truth_of_two(call, "A == B");
+    return truth_of_two(call, "{} == {}");
 }
 Results differ(const Call& call) {
-    return truth_of_two(call, "A != B");
+    return truth_of_two(call, "{} != {}");
 }
 Results greater(const Call& call) {
-    return truth_of_two(call, "A > B");
+    return truth_of_two(call, "{} > {}");
 }
 Results greater_or_equal(const Call& call) {
-    return truth_of_two(call, "A >= B");
+    return truth_of_two(call, "{} >= {}");
 }
 Results less(const Call& call) {
-    return truth_of_two(call, "A < B");
+    return truth_of_two(call, "{} < {}");
 }
 Results less_or_equal(const Call& call) {
-    return truth_of_two(call, "A <= B");
+    return truth_of_two(call, "{} <= {}");
 }
 
 Results negation(const Call& call) {

@@ -67,9 +67,9 @@ Results conv_transpose(const Call& call) {
     call.expect(group > 0 && all_channels == call.extent(w, 0) && all_channels % group == 0,
                 fmt::format("has {} groups", group));
     const int64_t channels = all_channels / group, results = call.extent(w, 1);
-    const std::vector<int64_t> spatial = call.extents_from(x, 2), of_kernel = call.extents_from(w, 2),
+    const std::vector<int64_t> of_kernel = call.extents_from(w, 2),
                                kernel = call.integers("kernel_shape", of_kernel);
-    const size_t axes = spatial.size();
+    const size_t axes = of_kernel.size();
     const std::vector<int64_t> strides = numbers_of_axes(call, "strides", axes, 1),
                                dilations = numbers_of_axes(call, "dilations", axes, 1),
                                pads = numbers_of_axes(call, "pads", 2 * axes, 0),
@@ -89,13 +89,17 @@ Results conv_transpose(const Call& call) {
     std::vector<std::pair<std::string, Dim>> folded = {{"c", Dim(channels)}};
     for (size_t a = 0; a < axes; ++a) {
         call.expect(strides[a] > 0 && dilations[a] > 0, "has a stride or dilation of 0");
-        const int64_t full = strides[a] * (spatial[a] - 1) + extra[a] + (kernel[a] - 1) * dilations[a] + 1;
+        // Along a symbolic extent the numbers are those beside the symbol.
+        const Dim& extent = x.shape[2 + a];
+        const int64_t input = extent.symbol ? 0 : extent.factor,
+                      full = strides[a] * (input - 1) + extra[a] + (kernel[a] - 1) * dilations[a] + 1;
         int64_t begin = pads[a], count = full - pads[a] - pads[a + axes];
         const bool is_same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
         if (!wanted.empty() || is_same) {
             call.expect(wanted.empty() || wanted.size() == axes || wanted.size() == axes + 2,
                         "has an output_shape of other axes");
-            count = wanted.empty() ? spatial[a] * strides[a] : wanted[wanted.size() - axes + a];
+            if (!wanted.empty()) call.extent(x, 2 + a);
+            count = wanted.empty() ? input * strides[a] : wanted[wanted.size() - axes + a];
             const int64_t total = full - count;
             begin = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
             if (total < 0) begin = 0;
@@ -103,15 +107,21 @@ Results conv_transpose(const Call& call) {
             begin = 0;
             count = full;
         }
-        call.expect(count >= 0 && count < (1 << 30), fmt::format("makes {} elements", count));
-        shape.emplace_back(count);
+        call.expect((extent.symbol || count >= 0) && count < (1 << 30),
+                    fmt::format("makes {} elements", count));
+        Dim made(count);
+        if (extent.symbol)
+            made = call.dim({.constant = count, .terms = {{*extent.symbol, extent.factor * strides[a]}}});
+        shape.push_back(made);
         const std::string o = fmt::format("o{}", a), k = fmt::format("k{}", a);
-        if (strides[a] > 1 && dilations[a] == 1 && count % strides[a] == 0) {
+        if (strides[a] > 1 && dilations[a] == 1 && made.factor % strides[a] == 0) {
             // By the rest of its place each output meets every stride-th element of the kernel alone:
             // o + begin = (q + (r + begin) div stride) * stride + (r + begin) mod stride.
             const int64_t stride = strides[a], taps = (kernel[a] + stride - 1) / stride;
             const std::string r = fmt::format("r{}", a), from = plus(r, begin);
-            text.over(o, Dim(count / stride)).over(r, Dim(stride));
+            Dim turns = made;
+            turns.factor /= stride;
+            text.over(o, turns).over(r, Dim(stride));
             folded.emplace_back(k, Dim(taps));
             written.push_back(fmt::format("{} * {} + {}", o, stride, r));
             std::string at = o, of_kernel_at = r;
@@ -124,7 +134,7 @@ Results conv_transpose(const Call& call) {
                                           : fmt::format("{} + {} * {}", of_kernel_at, k, stride));
             continue;
         }
-        text.over(o, Dim(count));
+        text.over(o, made);
         written.push_back(o);
         folded.emplace_back(k, Dim(kernel[a]));
         const std::string from = fmt::format("{} - {} * {}", plus(o, begin), k, dilations[a]);
@@ -165,8 +175,8 @@ Operand convolution_of(const Call& call, const Operand& x, const Operand& w,
                              written = {"n", of_weight[0]};
     for (size_t a = 0; a < windows.size(); ++a) {
         const std::string o = fmt::format("o{}", a), k = fmt::format("k{}", a);
-        text.over(o, Dim(windows[a].count));
-        shape.emplace_back(windows[a].count);
+        text.over(o, windows[a].count);
+        shape.push_back(windows[a].count);
         read.push_back(element_of_window(windows[a], o, k));
         of_weight.push_back(k);
         written.push_back(o);
@@ -187,15 +197,19 @@ Operand convolution(const Call& call, const Operand& x, const Operand& w, DataTy
                 fmt::format("has {} groups of {} and {} channels", group, call.extent(x, 1), channels));
     call.expect(call.integers("kernel_shape", kernel) == kernel,
                 "has a kernel_shape that is not its weight's");
-    std::vector<Windows> windows = windows_of(call, call.extents_from(x, 2), kernel);
-    if (windows.size() < 2 || !std::ranges::all_of(windows, are_elements))
+    std::vector<Windows> windows = windows_of(call, {x.shape.begin() + 2, x.shape.end()}, kernel);
+    // The place along an axis that follows from others and a symbol is no affine function.
+    const auto is_one_axis = [](const Windows& each) {
+        return are_elements(each) && each.input.is_constant();
+    };
+    if (windows.size() < 2 || !std::ranges::all_of(windows, is_one_axis))
         return convolution_of(call, x, w, windows, type);
     // All spatial axes are one, along which lanes and rows run to the end.
-    Windows& all = windows.front();
-    for (size_t a = 1; a < windows.size(); ++a) all.input *= windows[a].input;
-    all.count = all.input;
+    Dim whole(1);
+    for (const Windows& each : windows) whole.factor *= each.input.factor;
     windows.resize(1);
-    const Operand flat = call.build.with_shape(x, {x.shape[0], x.shape[1], Dim(all.input)}),
+    windows.front().input = windows.front().count = whole;
+    const Operand flat = call.build.with_shape(x, {x.shape[0], x.shape[1], whole}),
                   flat_w = call.build.with_shape(w, {w.shape[0], w.shape[1], Dim(1)});
     std::vector<Dim> shape = x.shape;
     shape[1] = w.shape[0];

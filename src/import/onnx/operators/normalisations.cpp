@@ -17,7 +17,7 @@ using Results = std::vector<Operand>;
 Operand mean_along(const Call& call, const Operand& x, const std::vector<size_t>& axes, const char* body) {
     const DataType type = sum_type(x.type);
     return elementwise(call, {reduce(call, x, axes, true, fmt::format("sum({})", body), type)},
-                       fmt::format("A / {}", count_text(call, x, axes)));
+                       fmt::format("A / {}", count_text(x, axes)));
 }
 
 struct Centred {

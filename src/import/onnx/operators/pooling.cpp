@@ -17,7 +17,8 @@ using Pool = std::vector<Windows>;
 
 Pool pool_of(const Call& call) {
     call.expect(call.in(0).rank() >= 3, "needs [n, c, ...]");
-    return windows_of(call, call.extents_from(call.in(0), 2), call.integers("kernel_shape"));
+    const std::vector<Dim>& shape = call.in(0).shape;
+    return windows_of(call, {shape.begin() + 2, shape.end()}, call.integers("kernel_shape"));
 }
 
 /// The fold of `value`, in terms of X, over each window.
@@ -29,8 +30,8 @@ Operand pooled(const Call& call, const Operand& x, const Pool& pool, const std::
     text.over("n", x.shape[0]).over("c", x.shape[1]);
     for (size_t a = 0; a < pool.size(); ++a) {
         const std::string o = fmt::format("o{}", a);
-        text.over(o, Dim(pool[a].count));
-        shape.emplace_back(pool[a].count);
+        text.over(o, pool[a].count);
+        shape.push_back(pool[a].count);
         written.push_back(o);
         read.push_back(element_of_window(pool[a], o, fmt::format("k{}", a)));
     }
@@ -45,22 +46,29 @@ Operand pooled(const Call& call, const Operand& x, const Pool& pool, const std::
 Operand divisors(const Call& call, const Pool& pool, bool counts_padding, DataType type) {
     std::vector<double> numbers = {1};
     std::vector<int64_t> shape;
-    for (const Windows& w : pool) {
-        const int64_t low = counts_padding ? -w.begin : 0, high = w.input + (counts_padding ? w.end : 0);
+    for (size_t a = 0; a < pool.size(); ++a) {
+        const Windows& w = pool[a];
+        const int64_t before = counts_padding ? w.begin : 0, after = counts_padding ? w.end : 0;
         std::vector<double> all;
-        call.expect(w.count == 0 || (static_cast<int64_t>(numbers.size()) * w.kernel <= kMostKnown / w.count),
+        if (w.stay_within(before, after)) {
+            for (double& number : numbers) number *= static_cast<double>(w.kernel);
+            shape.push_back(1);
+            continue;
+        }
+        const int64_t low = -before, high = call.extent(call.in(0), 2 + a) + after, count = w.count.factor;
+        call.expect(count == 0 || (static_cast<int64_t>(numbers.size()) * w.kernel <= kMostKnown / count),
                     "has too many windows");
         for (const double outer : numbers)
-            for (int64_t o = 0; o < w.count; ++o) {
-                int64_t count = 0;
+            for (int64_t o = 0; o < count; ++o) {
+                int64_t inside = 0;
                 for (int64_t k = 0; k < w.kernel; ++k) {
                     const int64_t at = o * w.stride + k * w.dilation - w.begin;
-                    count += at >= low && at < high ? 1 : 0;
+                    inside += at >= low && at < high ? 1 : 0;
                 }
-                all.push_back(outer * static_cast<double>(count));
+                all.push_back(outer * static_cast<double>(inside));
             }
         numbers = std::move(all);
-        shape.push_back(w.count);
+        shape.push_back(count);
     }
     return known_numbers(type, shape, numbers);
 }
@@ -99,16 +107,17 @@ Results max_pool(const Call& call) {
     const bool is_by_columns = call.integer("storage_order", 0) != 0;
     std::string position = "0", inside;
     int64_t stride = 1;
+    const std::vector<int64_t> spatial = call.extents_from(x, 2);
     const size_t axes = pool.size();
     for (size_t i = 0; i < axes; ++i) {
         const size_t a = is_by_columns ? i : axes - 1 - i;
         const std::string at = element_of_window(pool[a], fmt::format("o{}", a), fmt::format("k{}", a));
         position += fmt::format(" + ({}) * {}", at, stride);
-        stride *= pool[a].input;
+        stride *= spatial[a];
     }
     for (size_t a = 0; a < axes; ++a) {
         const std::string at = element_of_window(pool[a], fmt::format("o{}", a), fmt::format("k{}", a));
-        inside += fmt::format(" and {0} >= 0 and {0} < {1}", at, pool[a].input);
+        inside += fmt::format(" and {0} >= 0 and {0} < {1}", at, spatial[a]);
     }
     const Operand first =
         pooled(call, x, pool, fmt::format("min(select(X == M{}, {}, {}))", inside, position, stride),
@@ -126,7 +135,7 @@ Results global_pool(const Call& call, const char* value, bool is_mean) {
     for (size_t a = 2; a < x.rank(); ++a) axes.push_back(a);
     const Operand folded = reduce(call, x, axes, true, value, is_mean ? sum_type(x.type) : x.type);
     if (!is_mean) return {folded};
-    return {elementwise(call, {folded}, fmt::format("A / {}", count_text(call, x, axes)), x.type)};
+    return {elementwise(call, {folded}, fmt::format("A / {}", count_text(x, axes)), x.type)};
 }
 
 Results global_average_pool(const Call& call) {

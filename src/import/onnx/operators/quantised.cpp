@@ -196,9 +196,8 @@ Results q_linear_global_average_pool(const Call& call) {
     // Integers first: their sum is exact.
     const Operand sum = reduce(call, less_zero_point(call, x, scalar(call, call.in(2))), axes, true, "sum(X)",
                                DataType::kInt32);
-    const Operand mean =
-        elementwise(call, {sum, scalar(call, call.in(1))},
-                    fmt::format("f32(A * B) / {}", count_text(call, x, axes)), DataType::kFloat);
+    const Operand mean = elementwise(call, {sum, scalar(call, call.in(1))},
+                                     fmt::format("f32(A * B) / {}", count_text(x, axes)), DataType::kFloat);
     return {quantised_again(call, mean, 3, x.type)};
 }
 

@@ -79,7 +79,7 @@ Results reduce_mean(const Call& call) {
     const Operand sum = reduced(call, x, how, "sum", "X", "F");
     if (how.does_nothing) return {sum};
     if (!is_integer(x.type))
-        return {elementwise(call, {sum}, fmt::format("A / {}", count_text(call, x, how.axes)))};
+        return {elementwise(call, {sum}, fmt::format("A / {}", count_text(x, how.axes)))};
     int64_t count = 1;
     for (const size_t axis : how.axes) count *= call.extent(x, axis);
     if (count == 0) call.refuse(fmt::format("takes the mean of no elements of {}", name(x.type)));

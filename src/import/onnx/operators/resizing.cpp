@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -153,14 +154,52 @@ Operand resized(const Call& call, Operand x, const std::vector<size_t>& axes,
     return x;
 }
 
-/// An axis that stays as it is may have a symbolic extent.
-void leave_out_symbolic(const Operand& x, std::vector<size_t>& axes, std::vector<double>& scales,
-                        Forms& sizes, std::vector<double>& region) {
-    if (!region.empty()) return;
+/// How often each element follows itself where an axis of any extent is resized; nothing for other scales.
+std::optional<int64_t> repetition(const Call& call, const Style& style, double scale) {
+    // Other coordinates depend on the extent.
+    const bool moves = style.coordinates == "half_pixel" || style.coordinates == "asymmetric" ||
+                       style.coordinates == "pytorch_half_pixel";
+    if (style.mode != "nearest" || !moves || scale != std::floor(scale) || scale < 1 || scale > 64)
+        return std::nullopt;
+    const auto times = static_cast<int64_t>(scale);
+    const Resizing few{.input = 4, .output = 4 * times, .scale = scale};
+    for (int64_t o = 0; o < few.output; ++o) {
+        const int64_t from = nearest_of(call, style.nearest, place_of(call, few, style, o));
+        if (std::clamp<int64_t>(from, 0, few.input - 1) != o / times) return std::nullopt;
+    }
+    return times;
+}
+
+/// Each element along the axis, so many times.
+Operand repeated(const Call& call, const Operand& x, size_t axis, int64_t times) {
+    std::vector<Dim> shape = x.shape;
+    shape[axis].factor *= times;
+    const std::vector<std::string> axes = axis_names(x.rank());
+    std::vector<std::string> read = axes;
+    read[axis] = fmt::format("{} div {}", axes[axis], times);
+    OperatorText text = operator_text(call);
+    for (size_t a = 0; a < axes.size(); ++a) text.over(axes[a], shape[a]);
+    return call.build.add(text.read(x, "X", read).write(x.type, shape, axes, "X"));
+}
+
+/// Axes with symbolic extents are resized and left out: they stay as they are, or their elements are
+/// repeated.
+Operand with_symbolic_resized(const Call& call, Operand x, const Style& style, std::vector<size_t>& axes,
+                              std::vector<double>& scales, Forms& sizes) {
     for (size_t i = axes.size(); i > 0; --i) {
-        const Dim& extent = x.shape[axes[i - 1]];
-        const bool stays = scales.empty() ? sizes[i - 1] == linear_form(extent) : scales[i - 1] == 1;
-        if (extent.is_constant() || !stays) continue;
+        const Dim extent = x.shape[axes[i - 1]];
+        if (extent.is_constant()) continue;
+        double scale = scales.empty() ? 0 : scales[i - 1];
+        if (scales.empty()) {
+            const Dim size = call.dim(sizes[i - 1]);
+            if (size.symbol == extent.symbol)
+                scale = static_cast<double>(size.factor) / static_cast<double>(extent.factor);
+        }
+        if (scale != 1) {
+            const std::optional<int64_t> times = repetition(call, style, scale);
+            if (!times) call.extent(x, axes[i - 1]);
+            x = repeated(call, x, axes[i - 1], *times);
+        }
         const auto at = static_cast<std::ptrdiff_t>(i - 1);
         axes.erase(axes.begin() + at);
         if (scales.empty())
@@ -168,10 +207,11 @@ void leave_out_symbolic(const Operand& x, std::vector<size_t>& axes, std::vector
         else
             scales.erase(scales.begin() + at);
     }
+    return x;
 }
 
 Results resize(const Call& call) {
-    const Operand& x = call.in(0);
+    Operand x = call.in(0);
     Style style{.mode = call.text("mode", "nearest"),
                 .coordinates = call.text("coordinate_transformation_mode", "half_pixel"),
                 .nearest = call.text("nearest_mode", "round_prefer_floor"),
@@ -202,9 +242,10 @@ Results resize(const Call& call) {
     call.expect((scales.empty() ? sizes.size() : scales.size()) == axes.size(),
                 "has scales or sizes of other axes");
     call.expect(region.empty() || region.size() == 2 * axes.size(), "has a region of other axes");
-    leave_out_symbolic(x, axes, scales, sizes, region);
-    const auto size = [&](size_t i) { return call.dim(sizes[i]).factor; };
     const std::string policy = call.text("keep_aspect_ratio_policy", "stretch");
+    if (region.empty() && (!scales.empty() || policy == "stretch"))
+        x = with_symbolic_resized(call, x, style, axes, scales, sizes);
+    const auto size = [&](size_t i) { return call.dim(sizes[i]).factor; };
     double common = 0;
     if (!sizes.empty() && policy != "stretch") {
         for (size_t i = 0; i < axes.size(); ++i) {

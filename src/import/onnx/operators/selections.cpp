@@ -1,6 +1,7 @@
 // Choices among elements: orders, one-hot codes, triangles.
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -58,6 +59,21 @@ Results top_k(const Call& call) {
     return {chosen("X", x.type), chosen("j", DataType::kInt64)};
 }
 
+/// Known numbers as bodies take them; none where one is infinite or NaN.
+std::vector<std::string> literals(const Operand& operand) {
+    std::vector<std::string> texts;
+    if (!operand.known) return texts;
+    if (is_integer(operand.type)) {
+        for (const int64_t number : integers_of(operand)) texts.push_back(fmt::format("({})", number));
+        return texts;
+    }
+    for (const double number : numbers_of(operand)) {
+        if (!std::isfinite(number)) return {};
+        texts.push_back(real_text(number));
+    }
+    return texts;
+}
+
 Results one_hot(const Call& call) {
     const Operand &indices = call.in(0), &values = call.in(2);
     const double stated = call.known_number(1);
@@ -72,10 +88,17 @@ Results one_hot(const Call& call) {
     read.erase(read.begin() + static_cast<std::ptrdiff_t>(axis));
     OperatorText text = operator_text(call);
     for (size_t a = 0; a < axes.size(); ++a) text.over(axes[a], shape[a]);
-    text.read(indices, "I", read).read(values, "V", {"0"});
+    text.read(indices, "I", read);
+    std::string off = "V[0]", on = "V[1]";
+    if (const auto known = literals(values); known.size() == 2) {
+        off = known[0];
+        on = known[1];
+    } else {
+        text.read(values, "V", {"0"});
+    }
     return {call.build.add(
         text.write(values.type, shape, axes,
-                   fmt::format("select(I == {0} or I + {1} == {0}, V[1], V[0])", axes[axis], depth)))};
+                   fmt::format("select(I == {0} or I + {1} == {0}, {2}, {3})", axes[axis], depth, on, off)))};
 }
 
 Results trilu(const Call& call) {

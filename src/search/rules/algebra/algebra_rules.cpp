@@ -19,6 +19,9 @@ Families::Families(Symbols of_graph)
       reshape(reshapes(symbols)),
       slice(slices(symbols)),
       concat(concats(symbols)),
+      one_hot(one_hots()),
+      cast(casts()),
+      product_sum(product_sums()),
       simplifiable(simplifiable_operators()) {}
 
 std::vector<RuleEntry> algebra_rules(ops::Symbols symbols) {
@@ -26,7 +29,7 @@ std::vector<RuleEntry> algebra_rules(ops::Symbols symbols) {
     std::vector<RuleEntry> rules;
     for (const auto& of_family :
          {transpose_rules, reduction_rules, product_rules, sibling_rules, broadcast_rules, reshape_rules,
-          slice_rules, concat_rules, elementwise_rules}) {
+          slice_rules, concat_rules, elementwise_rules, one_hot_rules}) {
         std::vector<RuleEntry> more = of_family(families);
         rules.insert(rules.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
     }

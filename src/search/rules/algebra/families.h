@@ -34,6 +34,9 @@ struct Families {
     egraph::FamilyPtr slice;
     /// Two operands behind each other along axis; first, the extent of the first one there.
     egraph::FamilyPtr concat;
+    /// Maps that are one value where an integer is the place along an axis, else 0; casts that keep the
+    /// shape; sums of products of two operands, whatever their maps. Matched only.
+    egraph::FamilyPtr one_hot, cast, product_sum;
     /// Any structured operator whose body can be simplified; matched only.
     egraph::FamilyPtr simplifiable;
 };
@@ -47,6 +50,7 @@ std::vector<RuleEntry> reshape_rules(const Families& families);
 std::vector<RuleEntry> slice_rules(const Families& families);
 std::vector<RuleEntry> concat_rules(const Families& families);
 std::vector<RuleEntry> elementwise_rules(const Families& families);
+std::vector<RuleEntry> one_hot_rules(const Families& families);
 
 /// A family whose members are made with the symbols of a graph.
 egraph::FamilyPtr family(std::string name,
@@ -73,6 +77,9 @@ egraph::FamilyPtr broadcasts(Symbols symbols);
 egraph::FamilyPtr reshapes(Symbols symbols);
 egraph::FamilyPtr slices(Symbols symbols);
 egraph::FamilyPtr concats(Symbols symbols);
+egraph::FamilyPtr one_hots();
+egraph::FamilyPtr casts();
+egraph::FamilyPtr product_sums();
 egraph::FamilyPtr simplifiable_operators();
 
 }  // namespace tessera::rules

@@ -55,6 +55,11 @@ std::optional<Formula> formula_of(const ExprPtr& expr, const Definition& definit
     return Formula{std::move(taken_out)};
 }
 
+const Apply* call_of(const ExprPtr& expr, Function function) {
+    const auto* call = std::get_if<Apply>(&expr->node);
+    return call && call->function == function ? call : nullptr;
+}
+
 ExprPtr with_leaves(const ExprPtr& expr, const std::function<ExprPtr(const Expr&)>& replace) {
     if (!expr) return expr;
     if (ExprPtr other = replace(*expr)) return other;

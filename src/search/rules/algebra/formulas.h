@@ -22,6 +22,9 @@ bool is_bare_read(const Formula& formula);
 /// map says, or names an iterator or a dim. Null stays null.
 std::optional<Formula> formula_of(const ExprPtr& expr, const Definition& definition);
 
+/// The call, if the expression is one of this function; else null.
+const Apply* call_of(const ExprPtr& expr, Function function);
+
 /// The expression with other ones where `replace` gives one (children of a replaced one are not visited, nor
 /// the coordinates of a read).
 ExprPtr with_leaves(const ExprPtr& expr, const std::function<ExprPtr(const Expr&)>& replace);

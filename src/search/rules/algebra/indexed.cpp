@@ -7,19 +7,6 @@
 namespace tessera::rules {
 namespace {
 
-/// Distinct iterators, one an axis, over their whole extents.
-std::optional<std::vector<int64_t>> whole_axes(const Definition& definition, const TensorDecl& tensor) {
-    std::vector<int64_t> iterators;
-    for (size_t axis = 0; axis < tensor.map.size(); ++axis) {
-        const auto* x = std::get_if<IteratorRef>(&tensor.map[axis]->node);
-        if (!x || std::find(iterators.begin(), iterators.end(), x->index) != iterators.end()) return {};
-        const ExprPtr& extent = definition.iterators[static_cast<size_t>(x->index)].extent;
-        if (tensor.shape && !same((*tensor.shape)[axis], extent)) return {};
-        iterators.push_back(x->index);
-    }
-    return iterators;
-}
-
 /// The extent of each iterator, as far as the types say; nothing if they contradict each other.
 std::optional<std::vector<std::optional<Dim>>> extents_of(const Indexed& indexed,
                                                           std::span<const TensorType> types) {
@@ -44,6 +31,18 @@ std::optional<std::vector<std::optional<Dim>>> extents_of(const Indexed& indexed
 }
 
 }  // namespace
+
+std::optional<std::vector<int64_t>> whole_axes(const Definition& definition, const TensorDecl& tensor) {
+    std::vector<int64_t> iterators;
+    for (size_t axis = 0; axis < tensor.map.size(); ++axis) {
+        const auto* x = std::get_if<IteratorRef>(&tensor.map[axis]->node);
+        if (!x || std::find(iterators.begin(), iterators.end(), x->index) != iterators.end()) return {};
+        const ExprPtr& extent = definition.iterators[static_cast<size_t>(x->index)].extent;
+        if (tensor.shape && !same((*tensor.shape)[axis], extent)) return {};
+        iterators.push_back(x->index);
+    }
+    return iterators;
+}
 
 std::vector<int64_t> in_order(size_t rank) {
     std::vector<int64_t> result(rank);

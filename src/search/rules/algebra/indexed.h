@@ -31,6 +31,10 @@ struct Indexed {
     ElementType accumulator = ElementType::kF32;
 };
 
+/// The iterators by which the tensor is read or written: distinct ones, one an axis, over its whole extents.
+/// Empty for any other map.
+std::optional<std::vector<int64_t>> whole_axes(const Definition& definition, const TensorDecl& tensor);
+
 /// Empty if the operator has another form.
 std::optional<Indexed> recognise_indexed(const egraph::Operator& op);
 

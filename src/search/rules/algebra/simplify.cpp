@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "search/rules/algebra/formulas.h"
+
 namespace tessera::rules {
 namespace {
 
@@ -16,11 +18,6 @@ bool is_zero(const ExprPtr& expr, bool is_negative) {
     const Number* n = literal(expr);
     return n && n->value == 0 && std::signbit(n->value) == is_negative;
 }
-const Apply* call_of(const ExprPtr& expr, Function function) {
-    const auto* call = std::get_if<Apply>(&expr->node);
-    return call && call->function == function ? call : nullptr;
-}
-
 /// True if the value is an integer, which has one zero.
 bool is_integer_read(const ExprPtr& expr, const Definition& definition) {
     const auto* access = std::get_if<Read>(&expr->node);
