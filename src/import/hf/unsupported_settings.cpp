@@ -94,7 +94,8 @@ constexpr HarmlessSettings kHarmless[] = {
      "task_specific_params base_model_tp_plan base_model_pp_plan is_llama_config"},
     {"of the tokenizer, and checked there",
      "pad_token_id unk_token_id sep_token_id cls_token_id mask_token_id decoder_start_token_id "
-     "forced_bos_token_id forced_eos_token_id bos_token eos_token pad_token unk_token tokenizer_class prefix "
+     "forced_bos_token_id forced_eos_token_id bos_token eos_token pad_token unk_token tokenizer_class "
+     "tokenizer_name prefix "
      "chat_template"},
     {"how long a text may become, which Tessera is told by --context",
      "max_sequence_length model_max_length max_seq_len seq_length original_max_position_embeddings "
