@@ -39,7 +39,8 @@ void ignore_settings(SettingsFile& file, const ModelConfig& config) {
     const Architecture& architecture = *config.architecture;
     for (const IgnoredSetting& each : file.is_gguf() ? architecture.ignored_gguf : architecture.ignored_hf) {
         file.ignore(each.name);
-        if (!each.value || !file.is_stated(each.name) || file.is_null(each.name)) continue;
+        if (!each.value || config.layers_differ || !file.is_stated(each.name) || file.is_null(each.name))
+            continue;
         const Scalar value = evaluate(each.value, config.scope(), each.where);
         if (value.is_null() || !says(stated_like(file, each.name, value), value))
             file.refuse(each.name, fmt::format("expected {}", print(value)));

@@ -287,10 +287,8 @@ std::optional<ModelConfig> read_gguf_config(const GgufFile& file, const GgufPart
     read_settings(settings_file, config);
     read_gguf_ropes(reader, config);
     read_token_ids(settings, config, findings);
-    if (!config.layers_differ) {
-        ignore_settings(settings_file, config);
-        judge_settings(settings_file, config);
-    }
+    ignore_settings(settings_file, config);
+    if (!config.layers_differ) judge_settings(settings_file, config);
     refuse_unsupported_keys(reader);
     if (!config.layers_differ) check_gguf_ropes(reader, config);
     account_for_rest(reader, findings);

@@ -103,11 +103,10 @@ private:
         std::string field;
     };
 
-    /// "LLLG": a letter for each layer of a period, of which the last differs from all others.
+    /// "LLLG": a letter for each layer of a period, of which the last alone is global.
     static int64_t period_of(HfSettings& settings, const std::string& field) {
         const std::string letters = settings.text(field).value_or("");
-        const size_t others = letters.empty() ? 0 : letters.find_first_not_of(letters[0]);
-        if (others == 0 || others + 1 != letters.size())
+        if (letters.size() < 2 || letters != std::string(letters.size() - 1, 'L') + "G")
             throw Error(
                 settings.path(), field,
                 fmt::format("is {}, expected a period, or one in letters: \"LLLG\"", settings.shown(field)));
@@ -226,10 +225,8 @@ std::optional<ModelConfig> read_hf_config(const std::string& path, const Archite
     const auto old_type = settings.text("torch_dtype");
     config.stated_type = settings.text("dtype").value_or(old_type.value_or(""));
     config.packed = read_quantisation(settings, findings);
-    if (!config.layers_differ) {
-        ignore_settings(file, config);
-        judge_settings(file, config);
-    }
+    ignore_settings(file, config);
+    if (!config.layers_differ) judge_settings(file, config);
     refuse_unsupported_settings(settings);
     if (!config.layers_differ) check_ropes(settings, config);
     read_token_ids(settings, "", config, findings);

@@ -108,7 +108,10 @@ TEST(IgnoredSettings, PublishedFoldersAreRead) {
     }
     EXPECT_THAT(findings_of({{"model_type", "apertus"}, {"post_norm", true}}).unsupported,
                 Contains(HasSubstr("post_norm = true: expected false")));
-    EXPECT_THROW((void)findings_of({{"model_type", "exaone4"}, {"sliding_window_pattern", "LGLG"}}), Error);
+    for (const char* letters : {"LGLG", "GGGL", "LLLL", ""})
+        EXPECT_THROW((void)findings_of({{"model_type", "exaone4"}, {"sliding_window_pattern", letters}}),
+                     Error)
+            << letters;
 }
 
 }  // namespace
