@@ -23,6 +23,7 @@ using ::testing::DoubleEq;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 struct VariantSettings {
     std::optional<ModelConfig> config;
@@ -312,6 +313,57 @@ TEST(RotationSettings, WhatTheClassDoesNotReadIsRefused) {
     EXPECT_THAT(
         settings_of("gemma4", {}, {{"rope_parameters", {{"full_attention", full}}}}).findings.unsupported,
         Contains(HasSubstr("rotation of a part of each head")));
+}
+
+/// A text that begins with another one reads its settings, of which the class may know nothing.
+TEST(ArchitectureSettings, WhatAClassHasNotOfItsTextsModelIsRefused) {
+    const json groups = {{"n_group", 2}, {"topk_group", 1}}, one = {{"n_group", 1}, {"topk_group", 1}};
+    for (const char* type : {"afmoe", "hy_v3", "kolibri1"}) {
+        EXPECT_THAT(refusals_of(type, one), IsEmpty()) << type;
+        EXPECT_THAT(refusals_of(type, groups), Contains(HasSubstr("groups of experts"))) << type;
+    }
+    for (const char* type : {"opt", "xglm", "biogpt"})
+        EXPECT_THAT(refusals_of(type, {{"rms_norm_eps", 0.5}}), Contains(HasSubstr("rms_norm_eps = 0.5")))
+            << type;
+    for (const char* type : {"lfm2", "lfm2_moe", "lfm3"}) {
+        json settings = {{"num_hidden_layers", 1}, {"layer_types", {"conv"}}, {"hidden_act", "silu"}};
+        const auto is_refused = Contains(HasSubstr("another function than silu"));
+        EXPECT_THAT(refusals_of(type, settings), Not(is_refused)) << type;
+        settings["hidden_act"] = "gelu";
+        EXPECT_THAT(refusals_of(type, settings), is_refused) << type;
+    }
+    EXPECT_THAT(refusals_of("gpt_bigcode", {{"scale_attn_by_inverse_layer_idx", true}}),
+                Contains(HasSubstr("which the class does not do")));
+    const ModelConfig config = defaults_with("qwen3_5_moe_text", {{"norm_topk_prob", false}});
+    EXPECT_TRUE(truth_of(config.value("shares_of_chosen"), "")) << "the class divides by the sum in any case";
+}
+
+/// As transformers 4 wrote them.
+TEST(ArchitectureSettings, OldNamesAreReadOrRefused) {
+    EXPECT_EQ(defaults_with("persimmon", {{"rope_theta", 25000.0}}).ropes.at("rope").config.base, 25000);
+    EXPECT_THAT(refusals_of("granitemoe", {{"position_embedding_type", "nope"}}),
+                ElementsAre(HasSubstr("known are rope")));
+    EXPECT_THAT(refusals_of("zamba2", {{"time_step_limit", nullptr}}), IsEmpty());
+    EXPECT_THAT(refusals_of("zamba2", {{"time_step_limit", {0.1, 0.2}}}),
+                ElementsAre(HasSubstr("limits of the time step")));
+    EXPECT_THAT(refusals_of("longcat_flash", {{"num_layers", 2}, {"num_hidden_layers", 4}}), IsEmpty());
+    EXPECT_THAT(refusals_of("longcat_flash", {{"num_layers", 2}, {"num_hidden_layers", 2}}),
+                ElementsAre(HasSubstr("another number than two")));
+}
+
+/// transformers fills numbers of layers with zeros.
+TEST(Gemma4Settings, NumbersOfLayersMayBeginWithZeros) {
+    const auto width_of = [](const char* number) {
+        const json settings = {{"num_hidden_layers", 12},
+                               {"per_layer_config", {{number, {{"head_dim", 96}}}}}};
+        return number_of(*defaults_with("gemma4_text", settings).scope(5)("layer_width"), "layer_width");
+    };
+    EXPECT_EQ(width_of("5"), 96);
+    EXPECT_EQ(width_of("05"), 96);
+    EXPECT_NE(width_of("04"), 96);
+    EXPECT_THAT(refusals_of("gemma4_text",
+                            {{"num_hidden_layers", 12}, {"per_layer_config", {{"005", {{"head_dim", 96}}}}}}),
+                Contains(HasSubstr("per_layer_config.005")));
 }
 
 /// transformers has one ramp fewer than pairs.

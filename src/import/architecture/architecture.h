@@ -146,6 +146,13 @@ struct Section {
     std::vector<Assignment> assignments;
 };
 
+/// A setting without an effect.
+struct IgnoredSetting {
+    std::string name;  ///< in the file
+    TermPtr value;     ///< the only one that has none; null: whatever it is
+    std::string where;
+};
+
 struct Architecture {
     std::string name;  ///< `model_type` of config.json
     std::vector<std::string>
@@ -154,7 +161,7 @@ struct Architecture {
     std::vector<Setting> settings;
     std::vector<Let> lets;
     std::vector<Verdict> verdicts;
-    std::vector<std::string> ignored_hf, ignored_gguf;
+    std::vector<IgnoredSetting> ignored_hf, ignored_gguf;
     std::vector<RopeText> ropes;
     std::optional<FeaturesText> features;
     std::vector<std::string> hf_layers,

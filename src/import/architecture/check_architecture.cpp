@@ -142,6 +142,8 @@ private:
                 throw Error(each.where, each.setting, "is no setting, which a verdict is about");
             terms(each.condition, each.where);
         }
+        for (const auto* all : {&architecture_.ignored_hf, &architecture_.ignored_gguf})
+            for (const IgnoredSetting& each : *all) terms(each.value, each.where);
         for (const RopeText& each : architecture_.ropes) {
             terms(each.width, each.where);
             terms(each.part, each.where);

@@ -125,7 +125,14 @@ private:
     void ignored(TokenStream& tokens) {
         const bool is_gguf = tokens.peek(1).text == "gguf";
         if (is_gguf) tokens.next();
-        names_after_word(tokens, is_gguf ? result_.ignored_gguf : result_.ignored_hf, false);
+        auto& all = is_gguf ? result_.ignored_gguf : result_.ignored_hf;
+        tokens.next();
+        do {
+            IgnoredSetting own{expect_text(tokens, "a text"), nullptr, where_};
+            if (tokens.accept("=")) own.value = parse_term(tokens);
+            const std::string name = own.name;
+            replace(all, std::move(own), [&](const IgnoredSetting& each) { return each.name == name; });
+        } while (tokens.accept(","));
     }
 
     void once(std::set<std::string>& seen, const TokenStream& tokens, const std::string& name) {

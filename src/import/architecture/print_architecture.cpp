@@ -102,6 +102,13 @@ std::string print_rope(const RopeText& rope) {
         behind("original", rope.original_context), part, rope.has_gguf_part ? " dimension_count" : "");
 }
 
+std::string print_ignored(const char* words, const std::vector<IgnoredSetting>& settings) {
+    std::vector<std::string> all;
+    for (const IgnoredSetting& each : settings)
+        all.push_back(quoted({each.name}, "") + (each.value ? " = " + print(each.value) : ""));
+    return all.empty() ? "" : fmt::format("{} {}\n", words, fmt::join(all, ", "));
+}
+
 }  // namespace
 
 std::string print(const Architecture& architecture) {
@@ -119,10 +126,8 @@ std::string print(const Architecture& architecture) {
         text += fmt::format("{} {} when {} \"{}\"\n", kWords[static_cast<size_t>(verdict.kind)],
                             verdict.setting, print(verdict.condition), verdict.text);
     }
-    if (!architecture.ignored_hf.empty())
-        text += fmt::format("ignore {}\n", quoted(architecture.ignored_hf, ", "));
-    if (!architecture.ignored_gguf.empty())
-        text += fmt::format("ignore gguf {}\n", quoted(architecture.ignored_gguf, ", "));
+    text += print_ignored("ignore", architecture.ignored_hf);
+    text += print_ignored("ignore gguf", architecture.ignored_gguf);
     for (const RopeText& rope : architecture.ropes) text += print_rope(rope);
     if (const auto& features = architecture.features)
         text += fmt::format("features width {} taps {} every {} from {} count {}\n", print(features->width),

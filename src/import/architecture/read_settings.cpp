@@ -223,10 +223,18 @@ private:
         return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
     }
 
-    static std::string with_number(std::string name, int64_t layer) {
-        if (const size_t at = name.find("{}"); at != std::string::npos)
-            name.replace(at, 2, std::to_string(layer));
-        return name;
+    /// {} stands for the number of the layer, which may begin with zeros: numbers of equal width sort as
+    /// texts.
+    std::string with_number(std::string name, int64_t layer) const {
+        const size_t at = name.find("{}");
+        if (at == std::string::npos) return name;
+        const auto padded = [&](size_t width) {
+            return std::string(name).replace(at, 2, fmt::format("{:0{}}", layer, width));
+        };
+        const size_t most = std::to_string(config_.layers - 1).size();
+        for (size_t width = 1; width <= most; ++width)
+            if (file_.is_stated(padded(width))) return padded(width);
+        return padded(1);
     }
 
     /// Settings of single layers, under names with their numbers.

@@ -45,7 +45,7 @@ void read_settings(SettingsFile& file, ModelConfig& config);
 /// The text with values in the places of their names: {NAME}.
 std::string filled(const std::string& text, const Scope& scope);
 
-/// Says the verdicts of the text, and ignores what it says has no effect.
+/// Says the verdicts of the text.
 void judge_settings(SettingsFile& file, const ModelConfig& config);
 
 }  // namespace tessera::import

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "import/architecture/ignored_settings.h"
 #include "import/architecture/read_settings.h"
 #include "import/end_ids.h"
 #include "import/gguf/gguf_settings.h"
@@ -286,7 +287,7 @@ std::optional<ModelConfig> read_gguf_config(const GgufFile& file, const GgufPart
     read_settings(settings_file, config);
     read_gguf_ropes(reader, config);
     read_token_ids(settings, config, findings);
-    for (const std::string& each : architecture->ignored_gguf) reader.ignore(each);
+    ignore_settings(settings_file, config);
     if (!config.layers_differ) judge_settings(settings_file, config);
     refuse_unsupported_keys(reader);
     if (!config.layers_differ) check_gguf_ropes(reader, config);

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "import/architecture/ignored_settings.h"
 #include "import/architecture/read_settings.h"
 #include "import/end_ids.h"
 #include "import/hf/python_numbers.h"
@@ -59,6 +60,7 @@ public:
 
     Scalar read(const std::string& field, const Setting& setting, int64_t low, int64_t high) override {
         auto [settings, own] = at(field);
+        if (setting.type == SettingType::kPattern && settings.is_text(own)) return {period_of(settings, own)};
         if (!has_list(setting) || !(settings.is_list(own) || setting.is_list))
             return {settings.integer(own, {low, high})};
         return {list_of(setting, settings.integers(own, {low, high}))};
@@ -100,6 +102,16 @@ private:
         HfSettings settings;
         std::string field;
     };
+
+    /// "LLLG": a letter for each layer of a period, of which the last alone is global.
+    static int64_t period_of(HfSettings& settings, const std::string& field) {
+        const std::string letters = settings.text(field).value_or("");
+        if (letters.size() < 2 || letters != std::string(letters.size() - 1, 'L') + "G")
+            throw Error(
+                settings.path(), field,
+                fmt::format("is {}, expected a period, or one in letters: \"LLLG\"", settings.shown(field)));
+        return std::ssize(letters);
+    }
 
     static bool has_list(const Setting& setting) {
         return setting.is_list || setting.is_alike || setting.is_per_layer;
@@ -213,7 +225,7 @@ std::optional<ModelConfig> read_hf_config(const std::string& path, const Archite
     const auto old_type = settings.text("torch_dtype");
     config.stated_type = settings.text("dtype").value_or(old_type.value_or(""));
     config.packed = read_quantisation(settings, findings);
-    for (const std::string& name : architecture->ignored_hf) file.ignore(name);
+    ignore_settings(file, config);
     if (!config.layers_differ) judge_settings(file, config);
     refuse_unsupported_settings(settings);
     if (!config.layers_differ) check_ropes(settings, config);

@@ -114,6 +114,10 @@ bool HfSettings::is_boolean(const std::string& field) const {
     return text == "true" || text == "false";
 }
 
+bool HfSettings::is_text(const std::string& field) const {
+    return shown(field).starts_with('"');
+}
+
 std::string HfSettings::shown(const std::string& field) const {
     const auto found = find(field);
     return found ? found->shown() : "null";

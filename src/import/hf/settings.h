@@ -50,6 +50,7 @@ public:
 
     bool is_list(const std::string& field) const;
     bool is_boolean(const std::string& field) const;
+    bool is_text(const std::string& field) const;
     /// The value as the file has it, on one short line.
     std::string shown(const std::string& field) const;
 

@@ -78,13 +78,14 @@ constexpr HarmlessSettings kHarmless[] = {
     {"training",
      "activation_dropout attention_dropout attention_probs_dropout_prob attn_pdrop classifier_dropout "
      "embd_pdrop emb_pdrop dropout embed_dropout embedding_dropout resid_dropout residual_dropout layerdrop "
-     "hidden_dropout hidden_dropout_prob resid_pdrop initializer_range gradient_checkpointing "
+     "hidden_dropout hidden_dropout_prob mlp_dropout resid_pdrop initializer_range gradient_checkpointing "
      "output_router_logits router_aux_loss_coef z_loss_coefficient use_fused_cross_entropy loss_type"},
     {"how others compute the same",
      "_attn_implementation _attn_implementation_autoset _attn_implementation_internal attn_implementation "
      "attn_impl use_flash_attn use_flash_attention experts_implementation _experts_implementation "
      "_flash_attn_2_enabled chunk_size_feed_forward "
      "pretraining_tp torchscript use_bfloat16 use_cache return_dict return_dict_in_generate "
+     "num_logits_to_keep reference_compile repad_logits_with_grad "
      "output_attentions output_hidden_states output_scores cache_implementation fused_mlp use_fused_rms_norm "
      "use_fused_mlp is_decoder tie_encoder_decoder"},
     {"names and versions",
@@ -93,7 +94,8 @@ constexpr HarmlessSettings kHarmless[] = {
      "task_specific_params base_model_tp_plan base_model_pp_plan is_llama_config"},
     {"of the tokenizer, and checked there",
      "pad_token_id unk_token_id sep_token_id cls_token_id mask_token_id decoder_start_token_id "
-     "forced_bos_token_id forced_eos_token_id bos_token eos_token pad_token unk_token tokenizer_class prefix "
+     "forced_bos_token_id forced_eos_token_id bos_token eos_token pad_token unk_token tokenizer_class "
+     "tokenizer_name prefix "
      "chat_template"},
     {"how long a text may become, which Tessera is told by --context",
      "max_sequence_length model_max_length max_seq_len seq_length original_max_position_embeddings "

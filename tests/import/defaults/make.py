@@ -2,16 +2,23 @@
 """What a model computes with where its settings say nothing: facts for default_settings_test.cpp, printed as JSON.
 
 Usage: make.py > transformers-VERSION.json   (needs transformers, but no torch; development only)
+       make.py --saved ../../../architectures > saved-VERSION.jsonl
 
 Each class of HuggingFace transformers is made with no setting at all, and asked for what its code then reads. The
 values are resolved: the width of a head is a number also where the class divides for it. The defaults of llama.cpp are
 in llama.cpp.json beside this script; they were read in its sources, llama-hparams.h and load_arch_hparams of each model.
+
+With --saved: the config.json of each architecture that has a text, as this version writes it, a line each. What is published
+was written by one version or another, with all settings that its class had then.
 """
 
 import json
+import sys
+import tempfile
+from pathlib import Path
 
 import transformers
-from transformers import AutoConfig
+from transformers import CONFIG_MAPPING, AutoConfig
 
 KINDS = ["llama", "mistral", "qwen2", "qwen3", "qwen3_moe", "mixtral", "gemma2", "gemma3_text", "phi3", "smollm3", "olmo2",
          "opt", "gpt2"]  # fmt: skip
@@ -66,7 +73,20 @@ def facts(kind):
     return result
 
 
-if __name__ == "__main__":
+def print_saved(texts):
+    for kind in sorted(path.stem for path in Path(texts).glob("*.arch")):
+        if kind not in CONFIG_MAPPING:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            AutoConfig.for_model(kind).save_pretrained(folder)
+            saved = json.loads((Path(folder) / "config.json").read_text())
+        del saved["transformers_version"]
+        print(json.dumps(saved, separators=(",", ":"), sort_keys=True))
+
+
+if __name__ == "__main__" and sys.argv[1:2] == ["--saved"]:
+    print_saved(sys.argv[2])
+elif __name__ == "__main__":
     classes = {kind: facts(kind) for kind in KINDS}
     lines = [f"  {json.dumps(kind)}: {json.dumps(values)}" for kind, values in classes.items()]
     print('{"made with": ' + json.dumps(f"transformers {transformers.__version__}") + ', "classes": {')
