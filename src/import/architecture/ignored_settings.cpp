@@ -8,7 +8,7 @@
 namespace tessera::import {
 namespace {
 
-/// What the file says, read as the type of the other value; numbers as real ones.
+/// The value in the file, read as the type of the other value; numbers as real ones.
 Scalar stated_like(SettingsFile& file, const std::string& field, const Scalar& value) {
     Setting setting{.name = field, .is_list = file.is_list(field)};
     if (std::holds_alternative<bool>(value.data)) {
