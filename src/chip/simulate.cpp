@@ -162,7 +162,7 @@ private:
     }
 
     void begin_ready() {
-        for (const StepOrder::Item& item : execution_->take_ready()) {
+        for (const StepOrder::Item& item : execution_->ready()) {
             if (item.is_tile) {
                 begin_tile(item.index);
                 continue;
@@ -177,6 +177,7 @@ private:
                           .item = item.index},
                          now_);
         }
+        execution_->ready().clear();
         note_landings();
     }
 
