@@ -44,6 +44,7 @@ public:
         size_t item = 0;
         double time = 0;       ///< now or later
         bool is_more = false;  ///< nothing has landed: a packet of a preload has become one more
+        int32_t core = -1;     ///< of a packet to one core, that one
     };
 
     /// Sends a packet at `now`. A preload or store goes through `port`, or through the one that is free

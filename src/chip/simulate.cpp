@@ -191,7 +191,7 @@ private:
                 preload_end_ = std::max(preload_end_, landing.time);
                 if (--preload_left_ == 0) queue_.push(preload_end_, EventKind::kPreloadEnd, ends_known_);
             } else {
-                execution_->will_arrive(landing.kind, landing.item, landing.time, completed_);
+                execution_->will_arrive(landing.kind, landing.item, landing.core, landing.time, completed_);
             }
         }
         engine_.landings().clear();

@@ -27,7 +27,9 @@ StepOrder::StepOrder(const ProgramOperator& op, int32_t cores) : op_(op), cores_
         ++left_;
     }
     for (const TransferKind kind :
-         {TransferKind::kDistribute, TransferKind::kShift, TransferKind::kReduce, TransferKind::kStore})
+         {TransferKind::kDistribute, TransferKind::kShift, TransferKind::kReduce, TransferKind::kStore}) {
+        std::vector<uint32_t>& group_of = group_[static_cast<size_t>(kind)];
+        group_of.resize(op.of(kind).size());
         for (size_t i = 0; i < op.of(kind).size(); ++i) {
             const Transfer& transfer = op.of(kind)[i];
             if (transfer.bytes == 0) continue;
@@ -43,9 +45,10 @@ StepOrder::StepOrder(const ProgramOperator& op, int32_t cores) : op_(op), cores_
                 continue;
             }
             const size_t own = group(kind, transfer);
-            for (const int32_t target : transfer.to)
-                expect(arrivals(target, own));
+            group_of[i] = static_cast<uint32_t>(own);
+            for (const int32_t target : transfer.to) expect(arrivals(target, own));
         }
+    }
     collect(std::move(items));
     for (int32_t c = 0; c < cores; ++c) wake(c);
 }
@@ -99,11 +102,13 @@ void StepOrder::land(Group& group, int32_t core, size_t number, double time,
     if (--group.to_land == 0) completed.push_back({core, static_cast<int32_t>(number), group.latest});
 }
 
-void StepOrder::will_arrive(TransferKind kind, size_t index, double time, std::vector<Completed>& completed) {
+void StepOrder::will_arrive(TransferKind kind, size_t index, int32_t core, double time,
+                            std::vector<Completed>& completed) {
     if (kind == TransferKind::kStore) return land(stores_, kNoCore, 0, time, completed);
-    const Transfer& transfer = op_.of(kind)[index];
-    const size_t own = group(kind, transfer);
-    for (const int32_t target : transfer.to)
+    const size_t own = group_[static_cast<size_t>(kind)][index];
+    // The list of a transfer to one core lies far away.
+    if (core >= 0) return land(arrivals(core, own), core, own, time, completed);
+    for (const int32_t target : op_.of(kind)[index].to)
         land(arrivals(target, own), target, own, time, completed);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -34,7 +35,9 @@ public:
     std::vector<Item>& ready() { return ready_; }
     /// A transfer will have arrived at all its receivers by `time`. Adds the groups of which it is the last
     /// one; the caller says when their time has come.
-    void will_arrive(TransferKind kind, size_t index, double time, std::vector<Completed>& completed);
+    /// @param core the receiver if there is one, otherwise -1
+    void will_arrive(TransferKind kind, size_t index, int32_t core, double time,
+                     std::vector<Completed>& completed);
     void arrived(int32_t core, int32_t group);
     void computed(size_t tile);
     bool is_done() const { return left_ == 0; }
@@ -73,6 +76,7 @@ private:
     std::vector<int64_t> steps_;  ///< distinct, increasing
     std::vector<Core> cores_;
     std::vector<Group> arrivals_;  ///< of distribution, then of each step; of each core
+    std::array<std::vector<uint32_t>, 5> group_;  ///< of the transfers of each kind, by TransferKind
     std::vector<Waiting> waiting_;  ///< of each core after the other
     std::vector<Item> ready_;
     Group stores_;
