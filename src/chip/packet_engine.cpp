@@ -414,10 +414,8 @@ void PacketEngine::land(int32_t packet, double end) {
     }
     if (const int32_t record = record_of(packet); record >= 0)
         (*records_)[static_cast<size_t>(record)].end = end;
-    landings_.push_back({.kind = flight.kind,
-                         .item = flight.item,
-                         .time = end,
-                         .core = flight.tree < 0 ? flight.core : -1});
+    landings_.push_back(
+        {.kind = flight.kind, .item = flight.item, .time = end, .core = flight.tree < 0 ? flight.core : -1});
     if (flight.tree >= 0) free_trees_.push_back(flight.tree);
     free_flights_.push_back(packet);
 }

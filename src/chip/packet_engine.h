@@ -81,7 +81,7 @@ private:
     struct Tree {
         std::vector<Hop> route;
         std::vector<int32_t> first_after,
-            next_beside;  ///< of each hop: one that it feeds, one with its parent
+            next_beside;    ///< of each hop: one that it feeds, one with its parent
         int32_t fork = -1;  ///< a link, behind which it goes to all of `targets`; -1: there is a route
         std::span<const int32_t> targets;
         size_t left = 0;     ///< hops, or links behind the fork, that it has not got yet

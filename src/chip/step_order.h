@@ -56,7 +56,7 @@ private:
     };
     struct Core {
         std::vector<int32_t> tiles;  ///< left, of each step
-        size_t first_arrival = 0;     ///< the first group that is not complete
+        size_t first_arrival = 0;    ///< the first group that is not complete
         size_t first_tile = 0;
         size_t first = 0, count = 0;  ///< of `waiting_`
     };
@@ -75,9 +75,9 @@ private:
     const ProgramOperator& op_;
     std::vector<int64_t> steps_;  ///< distinct, increasing
     std::vector<Core> cores_;
-    std::vector<Group> arrivals_;  ///< of distribution, then of each step; of each core
+    std::vector<Group> arrivals_;                 ///< of distribution, then of each step; of each core
     std::array<std::vector<uint32_t>, 5> group_;  ///< of the transfers of each kind, by TransferKind
-    std::vector<Waiting> waiting_;  ///< of each core after the other
+    std::vector<Waiting> waiting_;                ///< of each core after the other
     std::vector<Item> ready_;
     Group stores_;
     size_t left_ = 0;  ///< tiles, and groups that are not complete
