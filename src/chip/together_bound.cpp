@@ -24,7 +24,7 @@ constexpr size_t kTellingCopies = 3;
 constexpr double kNegligible = 1e-6;
 /// Steps of the weights over those of their duals that are tried, one after the other.
 constexpr double kPrimalSteps[] = {200, 20, 3};
-constexpr size_t kIterationsBetweenValues = 50, kFewestIterations = 100, kMostIterations = 10000;
+constexpr size_t kIterationsBetweenValues = 50, kFewestIterations = 100, kMostIterations = 5000;
 
 /// Positions that are the same one of the copies of a repeat are of one class.
 std::vector<size_t> classes_of(const ScheduleProblem& problem) {
@@ -280,8 +280,9 @@ private:
         for (size_t c = 0; c < classes(); ++c)
             for (size_t r = first_[c]; r < first_[c + 1]; ++r)
                 chosen[r] = 1 / static_cast<double>(first_[c + 1] - first_[c]);
-        const size_t iterations = std::clamp(options_.work / std::size(kPrimalSteps) / pairs_.size(),
-                                             kFewestIterations, kMostIterations);
+        const size_t numbers = pairs_.size() + 2 * (count + few_.size() + spans_.size());
+        const size_t iterations =
+            std::clamp(options_.work / std::size(kPrimalSteps) / numbers, kFewestIterations, kMostIterations);
         // The trend of the gains is extrapolated for the duals.
         const auto go = [](double& weight, double& gained, double by, double most) {
             const double moved = std::clamp(weight + by * gained, 0.0, most);

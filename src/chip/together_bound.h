@@ -5,7 +5,7 @@
 namespace tessera::chip {
 
 struct TogetherBoundOptions {
-    size_t work = 300'000'000;      ///< pairs of rows times iterations
+    size_t work = 300'000'000;      ///< weights and pairs of rows, times iterations
     size_t most_pairs = 3'000'000;  ///< beyond it there is no bound
 };
 
