@@ -3,20 +3,17 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <deque>
-
-#include "chip/device_program.h"
+#include <limits>
+#include <memory>
+#include <vector>
 
 namespace tessera::chip {
 
-/// A packet that asks for a link, or the rest of one that has given way.
+/// A packet of a preload that asks for a link, or the rest of one that has given way.
 struct LinkRequest {
     int32_t packet = -1;  ///< -1: the rest of one
     int32_t hop = 0;      ///< of a packet
     double bytes = 0;
-    TransferKind kind = TransferKind::kPreload;
-    // For the holder of the link.
-    bool can_give_way = false;
     size_t item = 0;      ///< of the packet
     int32_t record = -1;  ///< likewise
     int32_t place = 0;    ///< of the link in the record
@@ -27,60 +24,99 @@ struct LinkRequest {
 /// does not wait for those of a preload. A packet of a preload on its last link gives way to them after each
 /// `kUnit` bytes; its rest comes before other preloads. With whole packets alone, a sixteenth of a preload,
 /// short executes would wait for longer than they take.
+///
+/// Nothing comes before an execute's packet but those of executes that have asked earlier, and what holds the
+/// link then. So it has its time at once, and only preloads wait.
 class LinkQueue {
 public:
     static constexpr double kUnit = 256;
 
+    /// The end of all that has its time.
     double free() const { return free_; }
-    bool has_waiting() const { return !executes_.empty() || !preloads_.empty(); }
+    bool has_waiting() const { return preloads_ && preloads_->first < preloads_->waiting.size(); }
     bool is_free(double now) const { return free_ <= now && !has_waiting(); }
-    /// The packet that holds the link, and the begin of that.
-    const LinkRequest& holder() const { return holder_; }
-    double begin() const { return begin_; }
 
-    void hold(const LinkRequest& request, double begin, double until) {
-        holder_ = request;
-        begin_ = begin;
+    /// Gives the link to a packet that nothing interrupts.
+    void take(double until) {
         free_ = until;
-        gives_way_ = until;
+        can_give_way_ = false;
     }
-    /// Queues it behind others of its kind. @return the time to serve the link again; below 0: none
-    double wait(const LinkRequest& request, double now) {
-        const bool is_execute = request.kind != TransferKind::kPreload;
-        const bool is_first = !has_waiting();
-        (is_execute ? executes_ : preloads_).push_back(request);
-        if (is_execute && gives_way_ == free_ && holder_.can_give_way && free_ > now) {
-            const double unit = kUnit * (free_ - begin_) / holder_.bytes;
-            const double sent = std::max(1.0, std::ceil((now - begin_) / unit));
-            if (begin_ + sent * unit < free_) return gives_way_ = begin_ + sent * unit;
-        }
-        return is_first ? free_ : -1;
+    /// Gives it to a packet of a preload on its last link. @pre it is free
+    void hold(const LinkRequest& request, double begin, double until) {
+        Preloads& own = preloads();
+        own.holder = request;
+        own.begin = begin;
+        free_ = until;
+        can_give_way_ = true;
     }
-    /// True if the holder gives way at this moment.
-    bool gives_way(double now) const { return now == gives_way_ && now < free_; }
-    /// Makes the holder give way. @return the rest of it
-    LinkRequest give_way(double now) {
-        LinkRequest rest = holder_;
-        const double sent = std::round((now - begin_) / (free_ - begin_) * holder_.bytes);
+    bool may_give_way(double now) const { return can_give_way_ && now < free_; }
+    /// The packet that may give way, and the begin of its time.
+    const LinkRequest& holder() const { return preloads_->holder; }
+    double begin() const { return preloads_->begin; }
+    /// The time at which the holder gives way to a packet that asks now. @pre it may give way
+    double way(double now) const {
+        const double unit = kUnit * (free_ - begin()) / holder().bytes;
+        return std::min(free_, begin() + std::max(1.0, std::ceil((now - begin()) / unit)) * unit);
+    }
+    /// Makes the holder give way at that time. @return the rest of it
+    LinkRequest give_way(double then) {
+        LinkRequest rest = holder();
+        const double sent = std::round((then - begin()) / (free_ - begin()) * rest.bytes);
         rest.packet = -1;
-        rest.bytes = holder_.bytes - sent;
-        free_ = now;
-        preloads_.push_front(rest);
+        rest.bytes -= sent;
+        free_ = then;
+        can_give_way_ = false;
+        preloads_->push_front(rest);
         return rest;
     }
+
+    void wait(const LinkRequest& request) { preloads().waiting.push_back(request); }
     /// @pre a request waits
     LinkRequest next() {
-        std::deque<LinkRequest>& side = executes_.empty() ? preloads_ : executes_;
-        const LinkRequest request = side.front();
-        side.pop_front();
+        std::vector<LinkRequest>& waiting = preloads_->waiting;
+        const LinkRequest request = waiting[preloads_->first++];
+        if (preloads_->first == waiting.size()) {
+            waiting.clear();
+            preloads_->first = 0;
+        }
         return request;
+    }
+    /// True if an event is needed when it is free, for those that wait; it is made then.
+    bool needs_call() {
+        if (!has_waiting() || preloads_->called <= free_) return false;
+        preloads_->called = free_;
+        return true;
+    }
+    void was_called(double now) {
+        if (preloads_ && preloads_->called <= now) preloads_->called = kNever;
     }
 
 private:
-    LinkRequest holder_;
-    double begin_ = 0, free_ = 0;
-    double gives_way_ = 0;  ///< not before it is free: none has asked for it
-    std::deque<LinkRequest> executes_, preloads_;
+    static constexpr double kNever = std::numeric_limits<double>::infinity();
+
+    struct Preloads {
+        LinkRequest holder;
+        double begin = 0;
+        std::vector<LinkRequest> waiting;
+        size_t first = 0;        ///< of those that wait
+        double called = kNever;  ///< time of the earliest event
+
+        void push_front(const LinkRequest& request) {
+            if (first > 0)
+                waiting[--first] = request;
+            else
+                waiting.insert(waiting.begin(), request);
+        }
+    };
+    Preloads& preloads() {
+        if (!preloads_) preloads_ = std::make_unique<Preloads>();
+        return *preloads_;
+    }
+
+    // A transfer to all cores looks at all links, so these are small.
+    double free_ = 0;
+    bool can_give_way_ = false;
+    std::unique_ptr<Preloads> preloads_;
 };
 
 }  // namespace tessera::chip

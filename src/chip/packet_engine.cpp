@@ -1,21 +1,13 @@
 #include "chip/packet_engine.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <utility>
-
-#include "support/error.h"
 
 namespace tessera::chip {
 namespace {
 
-/// A controller with less than this part of a port's rate left lets the port wait.
-constexpr double kLeastPart = 0.25;
 constexpr int64_t kLeastPartBytes = 256;
 constexpr int64_t kManyParts = 8;
-/// Tolerance for a number of ports.
-constexpr double kPortRounding = 1e-9;
 
 }  // namespace
 
@@ -48,48 +40,10 @@ int64_t PacketEngine::bytes_before(int64_t bytes, int64_t part, int64_t parts) {
     return bytes * before / all;
 }
 
-/// Forgets the packets that have arrived by now.
-void PacketEngine::settle(double now) {
-    if (now <= settled_) return;
-    settled_ = now;
-    for (Controller& controller : controllers_)
-        std::erase_if(controller.underway, [&](const Underway& packet) {
-            if (packet.until > now) return false;
-            controller.bytes -= packet.bytes;
-            controller.port_bytes[packet.door] -= packet.bytes;
-            return true;
-        });
-}
-
-PacketEngine::Port PacketEngine::choose_port(const Packet& packet, double now) {
-    settle(now);
-    const auto bytes = static_cast<double>(packet.bytes);
-    Port best;
-    double soonest = std::numeric_limits<double>::infinity();
-    for (size_t h = 0; h < controllers_.size(); ++h) {
-        const HbmController& hbm = chip_.hbm[h];
-        const double of_all = (controllers_[h].bytes + bytes) / hbm.bytes_per_cycle;
-        for (size_t d = 0; d < controllers_[h].port_bytes.size(); ++d) {
-            double time =
-                std::max((controllers_[h].port_bytes[d] + bytes) / hbm.port_bytes_per_cycle, of_all);
-            if (time + hbm.latency >= soonest) continue;
-            if (chip_.is_grid()) {
-                const int32_t core = packet.kind == TransferKind::kStore ? packet.from : packet.to.front();
-                time +=
-                    chip_.latency * network_.distance(core, network_.door_core(static_cast<int32_t>(h), d));
-            }
-            time += hbm.latency;
-            if (time >= soonest) continue;
-            soonest = time;
-            best = {static_cast<int32_t>(h), d};
-        }
-    }
-    return best;
-}
-
 int32_t PacketEngine::take_flight() {
     if (free_flights_.empty()) {
         flights_.emplace_back();
+        if (records_) record_.push_back(-1);
         return static_cast<int32_t>(flights_.size()) - 1;
     }
     const int32_t place = free_flights_.back();
@@ -98,28 +52,33 @@ int32_t PacketEngine::take_flight() {
     return place;
 }
 
-int32_t PacketEngine::take_tree(std::vector<Hop> route) {
+PacketEngine::Tree& PacketEngine::take_tree(Flight& flight) {
     if (free_trees_.empty()) {
         free_trees_.push_back(static_cast<int32_t>(trees_.size()));
         trees_.emplace_back();
     }
-    const int32_t place = free_trees_.back();
+    flight.tree = free_trees_.back();
     free_trees_.pop_back();
-    Tree& tree = trees_[static_cast<size_t>(place)];
-    tree.route = std::move(route);
-    tree.asked = 0;
-    tree.first_after.assign(tree.route.size(), -1);
-    tree.next_beside.assign(tree.route.size(), -1);
-    for (size_t hop = tree.route.size(); hop-- > 0;)
-        if (const int32_t parent = tree.route[hop].parent; parent >= 0)
-            tree.next_beside[hop] =
-                std::exchange(tree.first_after[static_cast<size_t>(parent)], static_cast<int32_t>(hop));
-    return place;
+    Tree& tree = tree_of(flight);
+    tree.arrival = 0;
+    return tree;
 }
 
-void PacketEngine::record(Flight& flight, const Packet& packet, double now) {
+void PacketEngine::Tree::set_route(std::vector<Hop> hops) {
+    route = std::move(hops);
+    left = route.size();
+    first_after.assign(route.size(), -1);
+    next_beside.assign(route.size(), -1);
+    for (size_t hop = route.size(); hop-- > 0;)
+        if (const int32_t parent = route[hop].parent; parent >= 0)
+            next_beside[hop] =
+                std::exchange(first_after[static_cast<size_t>(parent)], static_cast<int32_t>(hop));
+}
+
+void PacketEngine::record(int32_t index, const Packet& packet, double now) {
     if (!records_) return;
-    flight.record = static_cast<int32_t>(records_->size());
+    const Flight& flight = flights_[static_cast<size_t>(index)];
+    record_[static_cast<size_t>(index)] = static_cast<int32_t>(records_->size());
     const bool leaves = packet.kind == TransferKind::kStore;
     records_->push_back({.op = packet.op,
                          .kind = packet.kind,
@@ -132,8 +91,6 @@ void PacketEngine::record(Flight& flight, const Packet& packet, double now) {
                          .start = now,
                          .end = 0,
                          .item = packet.item});
-    if (flight.tree >= 0)
-        records_->back().links.resize(trees_[static_cast<size_t>(flight.tree)].route.size());
 }
 
 void PacketEngine::send(const Packet& packet, double now, std::optional<Port> wanted) {
@@ -142,7 +99,7 @@ void PacketEngine::send(const Packet& packet, double now, std::optional<Port> wa
     const int32_t index = take_flight();
     Flight& flight = flights_[static_cast<size_t>(index)];
     flight.bytes = static_cast<double>(packet.bytes);
-    flight.item = packet.item;
+    flight.item = static_cast<uint32_t>(packet.item);
     flight.kind = packet.kind;
     Network::Place from{.core = packet.from};
     if (is_preload || leaves) {
@@ -152,26 +109,33 @@ void PacketEngine::send(const Packet& packet, double now, std::optional<Port> wa
         Controller& controller = controllers_[static_cast<size_t>(port.controller)];
         controller.bytes += flight.bytes;
         controller.port_bytes[port.door] += flight.bytes;
-        (is_preload ? from : flight.to) = {.controller = port.controller, .door = port.door};
+        if (is_preload) from = {.controller = port.controller, .door = port.door};
     }
-    if (!leaves) flight.to.core = packet.to.front();
-    if (!leaves && packet.to.size() > 1)
-        flight.tree = take_tree(is_preload ? network_.from_controller(from.controller, from.door, packet.to)
-                                           : network_.between(packet.from, packet.to));
-    record(flight, packet, now);
+    if (!leaves) flight.core = packet.to.front();
+    const int32_t first = network_.first_link(from, target(flight));
+    record(index, packet, now);
+    if (!leaves && packet.to.size() > 1) {
+        Tree& tree = take_tree(flight);
+        tree.fork = chip_.is_grid() ? -1 : first;
+        tree.targets = packet.to;
+        tree.left = packet.to.size();
+        if (chip_.is_grid())
+            tree.set_route(is_preload ? network_.from_controller(from.controller, from.door, packet.to)
+                                      : network_.between(packet.from, packet.to));
+    }
+    const bool has_route = flight.tree >= 0 && chip_.is_grid();
     if (is_preload) {
         Controller& controller = controllers_[static_cast<size_t>(from.controller)];
-        const int32_t link = network_.first_link(from, flight.to);
         const double asked = now + chip_.hbm[static_cast<size_t>(from.controller)].latency;
         if (controller.sent.empty() || controller.sent.back().time != asked) {
             controller.sent.push_back({asked, {}});
             queue_.push(asked, EventKind::kPort, from.controller);
         }
-        controller.sent.back().asks.emplace_back(index, flight.tree >= 0 ? 0 : link);
+        controller.sent.back().asks.emplace_back(index, has_route ? 0 : first);
         return;
     }
-    if (flight.tree < 0) {
-        ask(index, network_.first_link(from, flight.to), now);
+    if (!has_route) {
+        ask(index, first, now);
         return;
     }
     // On a grid several links may lead out of the sender.
@@ -197,10 +161,17 @@ void PacketEngine::handle(const Event& event) {
     }
 }
 
-/// For a packet to one place, a hop is the link itself.
+Network::Place PacketEngine::target(const Flight& flight) const {
+    if (flight.kind == TransferKind::kStore)
+        return {.controller = flight.through, .door = static_cast<size_t>(flight.door)};
+    return {.core = flight.core};
+}
+
+/// For a packet without a route, a hop is the link itself.
 int32_t PacketEngine::link_of(const Flight& flight, int32_t hop) const {
-    return flight.tree < 0 ? hop
-                           : trees_[static_cast<size_t>(flight.tree)].route[static_cast<size_t>(hop)].link;
+    return flight.tree >= 0 && chip_.is_grid()
+               ? trees_[static_cast<size_t>(flight.tree)].route[static_cast<size_t>(hop)].link
+               : hop;
 }
 
 void PacketEngine::ask(int32_t packet, int32_t hop, double now) {
@@ -215,33 +186,41 @@ void PacketEngine::ask(int32_t packet, int32_t hop, double now) {
         return;
     }
     LinkQueue& queue = links_[static_cast<size_t>(index)];
-    if (queue.is_free(now)) return hold(packet, hop, now, flight.bytes / link.bytes_per_cycle);
-    const double again =
-        queue.wait({.packet = packet, .hop = hop, .bytes = flight.bytes, .kind = flight.kind}, now);
-    if (again >= 0) queue_.push(again, EventKind::kLink, index);
+    const double cycles = flight.bytes / link.bytes_per_cycle;
+    if (flight.kind != TransferKind::kPreload) {
+        if (queue.may_give_way(now)) give_way(index, queue.way(now));
+        hold(packet, hop, std::max(now, queue.free()), cycles);
+    } else if (queue.is_free(now)) {
+        hold(packet, hop, now, cycles);
+    } else {
+        queue.wait({.packet = packet, .hop = hop, .bytes = flight.bytes});
+    }
+    if (queue.needs_call()) queue_.push(queue.free(), EventKind::kLink, index);
 }
 
-/// Events that find the link busy are ignored: one link may have several.
+/// A link may have several events, and one that has been given to executes since then is not free.
 void PacketEngine::serve(int32_t link, double now) {
     LinkQueue& queue = links_[static_cast<size_t>(link)];
-    if (queue.gives_way(now)) give_way(link, now);
-    if (queue.free() > now || !queue.has_waiting()) return;
-    const LinkRequest next = queue.next();
-    if (next.packet < 0)
-        hold_rest(next, link, now);
-    else
-        hold(next.packet, next.hop, now,
-             next.bytes / network_.links()[static_cast<size_t>(link)].bytes_per_cycle);
-    if (queue.has_waiting()) queue_.push(queue.free(), EventKind::kLink, link);
+    queue.was_called(now);
+    if (queue.free() <= now && queue.has_waiting()) {
+        const LinkRequest next = queue.next();
+        if (next.packet < 0)
+            hold_rest(next, link, now);
+        else
+            hold(next.packet, next.hop, now,
+                 next.bytes / network_.links()[static_cast<size_t>(link)].bytes_per_cycle);
+    }
+    if (queue.needs_call()) queue_.push(queue.free(), EventKind::kLink, link);
 }
 
-void PacketEngine::give_way(int32_t link, double now) {
+void PacketEngine::give_way(int32_t link, double then) {
     LinkQueue& queue = links_[static_cast<size_t>(link)];
+    if (then >= queue.free()) return;
     const LinkRequest holder = queue.holder();
-    const double begin = queue.begin(), left = queue.give_way(now).bytes;
-    landings_.push_back({TransferKind::kPreload, holder.item, now, /*is_more=*/true});
+    const double begin = queue.begin(), left = queue.give_way(then).bytes;
+    landings_.push_back({TransferKind::kPreload, holder.item, then, /*is_more=*/true});
     if (holder.record < 0) return;
-    const PacketPiece sent{holder.record, holder.place, holder.bytes - left, begin, now};
+    const PacketPiece sent{holder.record, holder.place, holder.bytes - left, begin, then};
     if (holder.piece < 0)
         pieces_.push_back(sent);
     else
@@ -266,6 +245,11 @@ void PacketEngine::cut_records() {
 void PacketEngine::branch(int32_t packet, int32_t hop, double now) {
     // The last hop to get its link may end the packet, and then its tree is reused.
     const auto tree = static_cast<size_t>(flights_[static_cast<size_t>(packet)].tree);
+    if (trees_[tree].fork >= 0) {
+        for (const int32_t core : std::span(trees_[tree].targets))
+            ask(packet, network_.link_after(hop, {.core = core}), now);
+        return;
+    }
     for (int32_t next = trees_[tree].first_after[static_cast<size_t>(hop)]; next >= 0;) {
         const int32_t beside = trees_[tree].next_beside[static_cast<size_t>(next)];
         ask(packet, next, now);
@@ -273,112 +257,62 @@ void PacketEngine::branch(int32_t packet, int32_t hop, double now) {
     }
 }
 
-void PacketEngine::ask_ports(int32_t index, double now) {
-    Controller& controller = controllers_[static_cast<size_t>(index)];
-    const Sent sent = std::move(controller.sent.front());
-    controller.sent.pop_front();
-    for (const auto& [packet, hop] : sent.asks) {
-        const int32_t link = link_of(flights_[static_cast<size_t>(packet)], hop);
-        controller.waiting[static_cast<size_t>(link - controller.first_link)].push_back(
-            {asked_++, packet, hop});
-    }
-    release(index, now);
-}
-
-/// Stores go before preloads: the execute waits for them.
-bool PacketEngine::is_before(const Asking& a, const Asking& b) const {
-    const auto key = [&](const Asking& asking) {
-        const bool is_preload = flights_[static_cast<size_t>(asking.packet)].kind == TransferKind::kPreload;
-        return std::pair(is_preload, asking.number);
-    };
-    return key(a) < key(b);
-}
-
-void PacketEngine::release(int32_t controller, double now) {
-    Controller& of = controllers_[static_cast<size_t>(controller)];
-    const HbmController& hbm = chip_.hbm[static_cast<size_t>(controller)];
-    const double port_rate = std::min(hbm.port_bytes_per_cycle, hbm.bytes_per_cycle);
-    std::erase_if(of.active, [&](const Active& active) { return active.until <= now; });
-    double available = hbm.bytes_per_cycle;
-    for (const Active& active : of.active) available -= active.rate;
-    if (available < kLeastPart * port_rate) return;
-    // The fewest ports that take the whole rate share it equally. A port that only got the others' rest would
-    // end last.
-    auto ports = static_cast<double>(of.active.size());
-    for (size_t p = 0; p < of.waiting.size(); ++p)
-        if (!of.waiting[p].empty() && links_[static_cast<size_t>(of.first_link) + p].free() <= now) ++ports;
-    const double fewest = std::ceil(hbm.bytes_per_cycle / port_rate - kPortRounding);
-    const double part = std::min(port_rate, hbm.bytes_per_cycle / std::clamp(ports, 1.0, fewest));
-    while (available >= kLeastPart * port_rate) {
-        size_t best = of.waiting.size();
-        for (size_t p = 0; p < of.waiting.size(); ++p) {
-            const bool is_free = links_[static_cast<size_t>(of.first_link) + p].free() <= now;
-            if (!is_free || of.waiting[p].empty()) continue;
-            if (best == of.waiting.size() || is_before(of.waiting[p].front(), of.waiting[best].front()))
-                best = p;
-        }
-        if (best == of.waiting.size()) return;
-        const Asking next = of.waiting[best].front();
-        of.waiting[best].pop_front();
-        const double rate = std::min(part, available);
-        hold(next.packet, next.hop, now, flights_[static_cast<size_t>(next.packet)].bytes / rate);
-        const double until = links_[static_cast<size_t>(of.first_link) + best].free();
-        of.active.push_back({until, rate});
-        available -= rate;
-        queue_.push(until, EventKind::kRelease, controller);
-    }
-}
-
+/// @pre the link is free at the begin
 void PacketEngine::hold(int32_t packet, int32_t hop, double begin, double cycles) {
-    Flight& flight = flights_[static_cast<size_t>(packet)];
-    const int32_t index = link_of(flight, hop);
-    const double until = begin + cycles;
-    flight.arrival = std::max(flight.arrival, until + chip_.latency);
-    LinkRequest holder{
-        .bytes = flight.bytes, .kind = flight.kind, .item = flight.item, .record = flight.record};
-    // Links behind one link are equally fast, except ports, which have none behind them.
-    const auto asked_behind = [&](int32_t link) {
-        const double through = flight.bytes / network_.links()[static_cast<size_t>(link)].bytes_per_cycle;
-        return std::max(begin + chip_.latency, until + chip_.latency - through);
-    };
-    if (flight.tree < 0) {
-        if (flight.record >= 0) {
-            std::vector<HeldLink>& held = (*records_)[static_cast<size_t>(flight.record)].links;
-            holder.place = static_cast<int32_t>(held.size());
-            held.push_back({index, begin, until});
-        }
-        const int32_t next = network_.link_after(index, flight.to);
-        holder.can_give_way = next < 0 && flight.kind == TransferKind::kPreload;
-        links_[static_cast<size_t>(index)].hold(holder, begin, until);
-        if (next < 0) return land(packet);
-        queue_.push(asked_behind(next), EventKind::kHop, packet, next);
+    const Flight& flight = flights_[static_cast<size_t>(packet)];
+    Tree* const tree = flight.tree < 0 ? nullptr : &tree_of(flight);
+    const bool has_route = tree && tree->fork < 0;
+    const int32_t link = link_of(flight, hop);
+    const double until = begin + cycles, arrival = until + chip_.latency;
+    int32_t next = -1;  // a link behind this one
+    if (has_route) {
+        const int32_t after = tree->first_after[static_cast<size_t>(hop)];
+        if (after >= 0) next = tree->route[static_cast<size_t>(after)].link;
+    } else if (!tree || link == tree->fork) {
+        next = network_.link_after(link, target(flight));
+    }
+    const int32_t record = record_of(packet);
+    int32_t place = 0;
+    if (record >= 0) {
+        std::vector<HeldLink>& held = (*records_)[static_cast<size_t>(record)].links;
+        place = static_cast<int32_t>(held.size());
+        held.push_back({link, begin, until});
+    }
+    LinkQueue& queue = links_[static_cast<size_t>(link)];
+    if (next < 0 && flight.kind == TransferKind::kPreload)
+        queue.hold({.bytes = flight.bytes, .item = flight.item, .record = record, .place = place}, begin,
+                   until);
+    else
+        queue.take(until);
+    if (next >= 0) {
+        // Links behind one link are equally fast, except ports, which have none behind them.
+        const double through = flight.bytes / network_.links()[static_cast<size_t>(next)].bytes_per_cycle;
+        const double asked = std::max(begin + chip_.latency, arrival - through);
+        if (tree)
+            queue_.push(asked, EventKind::kBranch, packet, hop);
+        else
+            queue_.push(asked, EventKind::kHop, packet, next);
+    }
+    if (!tree) {
+        if (next < 0) land(packet, arrival);
         return;
     }
-    Tree& tree = trees_[static_cast<size_t>(flight.tree)];
-    holder.place = hop;
-    if (flight.record >= 0)
-        (*records_)[static_cast<size_t>(flight.record)].links[static_cast<size_t>(hop)] = {index, begin,
-                                                                                           until};
-    const int32_t next = tree.first_after[static_cast<size_t>(hop)];
-    holder.can_give_way = next < 0 && flight.kind == TransferKind::kPreload;
-    links_[static_cast<size_t>(index)].hold(holder, begin, until);
-    if (next >= 0)
-        queue_.push(asked_behind(tree.route[static_cast<size_t>(next)].link), EventKind::kBranch, packet,
-                    hop);
-    if (++tree.asked == tree.route.size()) land(packet);
+    tree->arrival = std::max(tree->arrival, arrival);
+    if ((has_route || next < 0) && --tree->left == 0) land(packet, tree->arrival);
 }
 
-void PacketEngine::land(int32_t packet) {
-    Flight& flight = flights_[static_cast<size_t>(packet)];
-    double end = flight.arrival;
+void PacketEngine::land(int32_t packet, double end) {
+    const Flight& flight = flights_[static_cast<size_t>(packet)];
     if (flight.through >= 0) {
         Controller& controller = controllers_[static_cast<size_t>(flight.through)];
         if (flight.kind == TransferKind::kStore)
             end += chip_.hbm[static_cast<size_t>(flight.through)].latency;
         controller.underway.push_back({end, flight.bytes, static_cast<size_t>(flight.door)});
     }
-    if (flight.record >= 0) (*records_)[static_cast<size_t>(flight.record)].end = end;
-    landings_.push_back({flight.kind, flight.item, end});
+    if (const int32_t record = record_of(packet); record >= 0)
+        (*records_)[static_cast<size_t>(record)].end = end;
+    landings_.push_back(
+        {.kind = flight.kind, .item = flight.item, .time = end, .core = flight.tree < 0 ? flight.core : -1});
     if (flight.tree >= 0) free_trees_.push_back(flight.tree);
     free_flights_.push_back(packet);
 }

@@ -44,6 +44,7 @@ public:
         size_t item = 0;
         double time = 0;       ///< now or later
         bool is_more = false;  ///< nothing has landed: a packet of a preload has become one more
+        int32_t core = -1;     ///< of a packet to one core, that one
     };
 
     /// Sends a packet at `now`. A preload or store goes through `port`, or through the one that is free
@@ -68,21 +69,25 @@ private:
     /// A packet under way, kept small: there may be hundreds of thousands.
     struct Flight {
         double bytes = 0;
-        double arrival = 0;  ///< at the latest so far
-        size_t item = 0;
-        Network::Place to;     ///< of a packet to one place
+        uint32_t item = 0;
+        int32_t core = 0;      ///< where it goes; one of the cores if there are several, 0 of a store
         int32_t tree = -1;     ///< place of its tree; -1: it goes to one place
-        int32_t record = -1;   ///< place of its record
         int32_t through = -1;  ///< controller, by this door of it
         int32_t door = 0;
         TransferKind kind = TransferKind::kPreload;
     };
-    /// The route of a packet to several places.
+    /// The way of a packet to several places. All-to-all it forks once, behind its first link, so there is no
+    /// route.
     struct Tree {
         std::vector<Hop> route;
         std::vector<int32_t> first_after,
-            next_beside;   ///< of each hop: one that it feeds, one with its parent
-        size_t asked = 0;  ///< hops that have their link
+            next_beside;    ///< of each hop: one that it feeds, one with its parent
+        int32_t fork = -1;  ///< a link, behind which it goes to all of `targets`; -1: there is a route
+        std::span<const int32_t> targets;
+        size_t left = 0;     ///< hops, or links behind the fork, that it has not got yet
+        double arrival = 0;  ///< at the latest so far
+
+        void set_route(std::vector<Hop> hops);
     };
     struct Active {
         double until;
@@ -112,8 +117,11 @@ private:
     };
 
     int32_t take_flight();
-    int32_t take_tree(std::vector<Hop> route);
-    void record(Flight& flight, const Packet& packet, double now);
+    Tree& take_tree(Flight& flight);
+    int32_t record_of(int32_t packet) const { return records_ ? record_[static_cast<size_t>(packet)] : -1; }
+    Network::Place target(const Flight& flight) const;
+    Tree& tree_of(const Flight& flight) { return trees_[static_cast<size_t>(flight.tree)]; }
+    void record(int32_t index, const Packet& packet, double now);
     Port choose_port(const Packet& packet, double now);
     int32_t link_of(const Flight& flight, int32_t hop) const;
     void ask(int32_t packet, int32_t hop, double now);
@@ -124,8 +132,8 @@ private:
     void serve(int32_t link, double now);
     void hold(int32_t packet, int32_t hop, double begin, double cycles);
     void hold_rest(LinkRequest rest, int32_t link, double begin);
-    void give_way(int32_t link, double now);
-    void land(int32_t packet);
+    void give_way(int32_t link, double then);
+    void land(int32_t packet, double end);
     void settle(double now);
 
     const Chip& chip_;
@@ -133,6 +141,7 @@ private:
     EventQueue& queue_;
     std::vector<PacketRecord>* records_;
     std::vector<Flight> flights_;
+    std::vector<int32_t> record_;  ///< of each flight the place of its record, if there are any
     std::vector<int32_t> free_flights_;
     std::vector<Tree> trees_;
     std::vector<int32_t> free_trees_;

@@ -162,7 +162,7 @@ private:
     }
 
     void begin_ready() {
-        for (const StepOrder::Item& item : execution_->take_ready()) {
+        for (const StepOrder::Item& item : execution_->ready()) {
             if (item.is_tile) {
                 begin_tile(item.index);
                 continue;
@@ -177,6 +177,7 @@ private:
                           .item = item.index},
                          now_);
         }
+        execution_->ready().clear();
         note_landings();
     }
 
@@ -190,7 +191,7 @@ private:
                 preload_end_ = std::max(preload_end_, landing.time);
                 if (--preload_left_ == 0) queue_.push(preload_end_, EventKind::kPreloadEnd, ends_known_);
             } else {
-                execution_->will_arrive(landing.kind, landing.item, landing.time, completed_);
+                execution_->will_arrive(landing.kind, landing.item, landing.core, landing.time, completed_);
             }
         }
         engine_.landings().clear();

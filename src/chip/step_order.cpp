@@ -15,21 +15,21 @@ StepOrder::StepOrder(const ProgramOperator& op, int32_t cores) : op_(op), cores_
         for (const Transfer& transfer : op.of(kind)) add_step(transfer.step);
     std::sort(steps_.begin(), steps_.end());
     steps_.erase(std::unique(steps_.begin(), steps_.end()), steps_.end());
-    for (Core& core : cores_) {
-        core.arrivals.assign(steps_.size() + 1, {});
-        core.tiles.assign(steps_.size(), 0);
-    }
+    arrivals_.resize((steps_.size() + 1) * cores_.size());
+    for (Core& core : cores_) core.tiles.assign(steps_.size(), 0);
+    std::vector<std::pair<int32_t, Waiting>> items;  // with their cores
     for (size_t t = 0; t < op.tiles.size(); ++t) {
         const Tile& tile = op.tiles[t];
         if (tile.flops == 0) continue;
         const auto step = static_cast<uint32_t>(number(tile.step));
-        Core& core = cores_[static_cast<size_t>(tile.core)];
-        ++core.tiles[step];
-        core.waiting.push_back({{.index = static_cast<uint32_t>(t), .is_tile = true}, step + 1, step});
+        ++cores_[static_cast<size_t>(tile.core)].tiles[step];
+        items.push_back({tile.core, {{.index = static_cast<uint32_t>(t), .is_tile = true}, step + 1, step}});
         ++left_;
     }
     for (const TransferKind kind :
-         {TransferKind::kDistribute, TransferKind::kShift, TransferKind::kReduce, TransferKind::kStore})
+         {TransferKind::kDistribute, TransferKind::kShift, TransferKind::kReduce, TransferKind::kStore}) {
+        std::vector<uint32_t>& group_of = group_[static_cast<size_t>(kind)];
+        group_of.resize(op.of(kind).size());
         for (size_t i = 0; i < op.of(kind).size(); ++i) {
             const Transfer& transfer = op.of(kind)[i];
             if (transfer.bytes == 0) continue;
@@ -39,16 +39,32 @@ StepOrder::StepOrder(const ProgramOperator& op, int32_t cores) : op_(op), cores_
                 waiting.arrivals = static_cast<uint32_t>(number(transfer.step)) + 1;
             if (kind == TransferKind::kReduce) waiting.tiles = waiting.arrivals;
             if (kind == TransferKind::kStore) waiting = {waiting.item, all + 1, all};
-            cores_[static_cast<size_t>(transfer.from)].waiting.push_back(waiting);
+            items.emplace_back(transfer.from, waiting);
             if (kind == TransferKind::kStore) {
                 expect(stores_);
                 continue;
             }
             const size_t own = group(kind, transfer);
-            for (const int32_t target : transfer.to)
-                expect(cores_[static_cast<size_t>(target)].arrivals[own]);
+            group_of[i] = static_cast<uint32_t>(own);
+            for (const int32_t target : transfer.to) expect(arrivals(target, own));
         }
+    }
+    collect(std::move(items));
     for (int32_t c = 0; c < cores; ++c) wake(c);
+}
+
+void StepOrder::collect(std::vector<std::pair<int32_t, Waiting>> items) {
+    for (const auto& [core, waiting] : items) ++cores_[static_cast<size_t>(core)].count;
+    size_t first = 0;
+    for (Core& core : cores_) {
+        core.first = first;
+        first += std::exchange(core.count, 0);
+    }
+    waiting_.resize(first);
+    for (const auto& [core, waiting] : items) {
+        Core& of = cores_[static_cast<size_t>(core)];
+        waiting_[of.first + of.count++] = waiting;
+    }
 }
 
 size_t StepOrder::number(int64_t step) const {
@@ -61,18 +77,17 @@ size_t StepOrder::group(TransferKind kind, const Transfer& transfer) const {
 
 void StepOrder::wake(int32_t core) {
     Core& of = cores_[static_cast<size_t>(core)];
-    while (of.first_arrival < of.arrivals.size() && of.arrivals[of.first_arrival].is_there)
-        ++of.first_arrival;
+    while (of.first_arrival <= steps_.size() && arrivals(core, of.first_arrival).is_there) ++of.first_arrival;
     while (of.first_tile < of.tiles.size() && of.tiles[of.first_tile] == 0) ++of.first_tile;
-    std::erase_if(of.waiting, [&](const Waiting& waiting) {
-        if (waiting.arrivals > of.first_arrival || waiting.tiles > of.first_tile) return false;
-        ready_.push_back(waiting.item);
-        return true;
-    });
-}
-
-std::vector<StepOrder::Item> StepOrder::take_ready() {
-    return std::exchange(ready_, {});
+    size_t left = 0;
+    for (size_t w = of.first; w < of.first + of.count; ++w) {
+        const Waiting waiting = waiting_[w];
+        if (waiting.arrivals > of.first_arrival || waiting.tiles > of.first_tile)
+            waiting_[of.first + left++] = waiting;
+        else
+            ready_.push_back(waiting.item);
+    }
+    of.count = left;
 }
 
 void StepOrder::expect(Group& group) {
@@ -87,18 +102,20 @@ void StepOrder::land(Group& group, int32_t core, size_t number, double time,
     if (--group.to_land == 0) completed.push_back({core, static_cast<int32_t>(number), group.latest});
 }
 
-void StepOrder::will_arrive(TransferKind kind, size_t index, double time, std::vector<Completed>& completed) {
+void StepOrder::will_arrive(TransferKind kind, size_t index, int32_t core, double time,
+                            std::vector<Completed>& completed) {
     if (kind == TransferKind::kStore) return land(stores_, kNoCore, 0, time, completed);
-    const Transfer& transfer = op_.of(kind)[index];
-    const size_t own = group(kind, transfer);
-    for (const int32_t target : transfer.to)
-        land(cores_[static_cast<size_t>(target)].arrivals[own], target, own, time, completed);
+    const size_t own = group_[static_cast<size_t>(kind)][index];
+    // The list of a transfer to one core lies far away.
+    if (core >= 0) return land(arrivals(core, own), core, own, time, completed);
+    for (const int32_t target : op_.of(kind)[index].to)
+        land(arrivals(target, own), target, own, time, completed);
 }
 
 void StepOrder::arrived(int32_t core, int32_t group) {
     --left_;
     if (core == kNoCore) return;
-    cores_[static_cast<size_t>(core)].arrivals[static_cast<size_t>(group)].is_there = true;
+    arrivals(core, static_cast<size_t>(group)).is_there = true;
     wake(core);
 }
 

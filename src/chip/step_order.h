@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "chip/device_program.h"
@@ -29,11 +31,13 @@ public:
     };
     static constexpr int32_t kNoCore = -1;
 
-    /// Takes those that may begin now.
-    std::vector<Item> take_ready();
+    /// Those that may begin now; the caller clears them.
+    std::vector<Item>& ready() { return ready_; }
     /// A transfer will have arrived at all its receivers by `time`. Adds the groups of which it is the last
     /// one; the caller says when their time has come.
-    void will_arrive(TransferKind kind, size_t index, double time, std::vector<Completed>& completed);
+    /// @param core the receiver if there is one, otherwise -1
+    void will_arrive(TransferKind kind, size_t index, int32_t core, double time,
+                     std::vector<Completed>& completed);
     void arrived(int32_t core, int32_t group);
     void computed(size_t tile);
     bool is_done() const { return left_ == 0; }
@@ -51,13 +55,17 @@ private:
         double latest = 0;
     };
     struct Core {
-        std::vector<Group> arrivals;  ///< of distribution, then of each step
-        std::vector<int32_t> tiles;   ///< left, of each step
-        size_t first_arrival = 0;     ///< the first group that is not complete
+        std::vector<int32_t> tiles;  ///< left, of each step
+        size_t first_arrival = 0;    ///< the first group that is not complete
         size_t first_tile = 0;
-        std::vector<Waiting> waiting;
+        size_t first = 0, count = 0;  ///< of `waiting_`
     };
 
+    /// Those of a group lie together, since one transfer may be for all cores.
+    Group& arrivals(int32_t core, size_t group) {
+        return arrivals_[group * cores_.size() + static_cast<size_t>(core)];
+    }
+    void collect(std::vector<std::pair<int32_t, Waiting>> items);
     void expect(Group& group);
     void land(Group& group, int32_t core, size_t number, double time, std::vector<Completed>& completed);
     size_t number(int64_t step) const;
@@ -67,6 +75,9 @@ private:
     const ProgramOperator& op_;
     std::vector<int64_t> steps_;  ///< distinct, increasing
     std::vector<Core> cores_;
+    std::vector<Group> arrivals_;                 ///< of distribution, then of each step; of each core
+    std::array<std::vector<uint32_t>, 5> group_;  ///< of the transfers of each kind, by TransferKind
+    std::vector<Waiting> waiting_;                ///< of each core after the other
     std::vector<Item> ready_;
     Group stores_;
     size_t left_ = 0;  ///< tiles, and groups that are not complete

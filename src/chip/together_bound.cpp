@@ -1,31 +1,9 @@
-// A bound by what cannot run together.
-//
-// Give each execute a weight eps and each preload a weight pi, from 0 to 1, such that an execute and a
-// preload that may run together, at speeds a and b, have eps a + pi b <= 1. Then in every cycle weighted
-// progress is at most one cycle, and a schedule that takes row r for each operator makes
-//
-//     sum of eps e + pi l  of the rows  <=  total
-//
-// of it in all. So the sum over operators of the least eps(r) e(r) + pi(r) l(r) over rows is a bound. With
-// weights 1 and 0 it is the execute or HBM bound, with the link shares u and v it is the link bound.
-//
-// Preload j runs beside execute k only if k is before j, and only if j may be *held* from there on:
-//
-//     beside k               exec_bytes of k and preload_bytes of j are within the SRAM
-//     across each m between  so are those of m and j, and the preload_bytes of both: either m is preloaded
-//     already
-//                            while j is, or j is held for all of the preload of m
-//
-// in some row of m. An excess of at most 0.001 cycles is forgiven, so what ends sooner does not count as m,
-// and in all the bound is lower by that for each begin.
-//
 // The best weights solve a linear program: the dual of the relaxation that shares the time of each execute
-// out among the preloads that may run beside it. It is solved roughly by the primal-dual hybrid gradient
-// method (Chambolle and Pock, 2011), with step sizes for each row and column (Pock and Chambolle, 2011). Any
-// weights of preloads, with the largest of executes that they leave, are feasible, so every iterate gives a
-// bound. A simplex finds the optimum: HiGHS in 0.08 and 0.04 CPU seconds for two problems of 19,358 and
-// 10,692 pairs, with bounds that are 0.07 and 0.14 % larger. But Debian 12 has no HiGHS, and nothing else
-// here needs a linear program.
+// out among the preloads that may run beside it, as far as their space allows. It is solved roughly by the
+// primal-dual hybrid gradient method (Chambolle and Pock, 2011), with step sizes for each row and column
+// (Pock and Chambolle, 2011). Any weights of preloads and prices of space, with the largest weights of
+// executes that they leave, are feasible, so every iterate gives a bound. Debian 12 has no HiGHS, and nothing
+// else here needs a linear program.
 
 #include "chip/together_bound.h"
 
@@ -34,37 +12,19 @@
 #include <map>
 #include <numeric>
 
-#include <fmt/core.h>
-
 #include "chip/repeat_plan.h"
 #include "chip/timeline.h"
 
 namespace tessera::chip {
 namespace {
 
-/// Cycles of excess that are ignored.
-constexpr double kIgnored = 1e-3;
-/// Relative tolerance of the bound for the rounding of its sums, and of weights.
-constexpr double kRoundedSum = 1e-10;
 /// Two copies with a whole one between them are like any two farther apart.
 constexpr size_t kTellingCopies = 3;
 /// A share of all work: preloads that take less get no weight.
 constexpr double kNegligible = 1e-6;
 /// Steps of the weights over those of their duals that are tried, one after the other.
-constexpr double kPrimalSteps[] = {3, 0.5, 20};
+constexpr double kPrimalSteps[] = {200, 20, 3};
 constexpr size_t kIterationsBetweenValues = 50, kFewestIterations = 100, kMostIterations = 5000;
-
-/// The most bytes of another preload that is held across the operator.
-int64_t room_across(const ScheduleProblem& problem, const Operator& op) {
-    int64_t most = -1;
-    for (const Row& row : op.rows) {
-        if (!problem.is_usable(row)) continue;
-        const int64_t preload = row.preload() > kIgnored ? row.preload_bytes : 0;
-        const int64_t execute = row.execute() > kIgnored ? row.exec_bytes : 0;
-        most = std::max(most, problem.sram_bytes - std::max(preload, execute));
-    }
-    return most;
-}
 
 /// Positions that are the same one of the copies of a repeat are of one class.
 std::vector<size_t> classes_of(const ScheduleProblem& problem) {
@@ -93,7 +53,20 @@ struct ClassRow {
 
 struct Pair {
     uint32_t execute, preload;  ///< class rows
+    uint32_t span;              ///< place of the positions across which the preload is held
     double a, b;
+    double rent;  ///< for a price of 1 of all space during the span, over all work
+};
+
+/// Positions of the problem with few copies, the last one excluded.
+struct HeldSpan {
+    size_t first, last;
+};
+
+/// What is sought, and is changed together.
+struct Weights {
+    std::vector<double> eps, pi;  ///< of class rows
+    std::vector<double> price;    ///< of all space during an execute of each class, over all work
 };
 
 class WeightSearch {
@@ -107,11 +80,14 @@ public:
     TogetherBound run() {
         if (pairs_.size() > options_.most_pairs) return {};
         // From weights of executes alone on, then also of preloads alone.
-        best_pi_.assign(rows_.size(), 0);
-        best_ = value(best_pi_);
+        best_.pi.assign(rows_.size(), 0);
+        best_.price.assign(classes(), 0);
+        best_value_ = value(best_);
         for (const double step : kPrimalSteps) {
-            if (!pairs_.empty()) improve(best_pi_, step);
-            offer(std::vector<double>(rows_.size(), 1));
+            if (!pairs_.empty()) improve(best_, step);
+            offer({.eps = {},
+                   .pi = std::vector<double>(rows_.size(), 1),
+                   .price = std::vector<double>(classes(), 0)});
         }
         TogetherBound bound{.cycles = 0, .weights = weights()};
         bound.cycles = cycles_of_weights(problem_, bound.weights);
@@ -141,8 +117,10 @@ private:
                 least = std::min(least, positions[c] * row.execute());
             }
             all += least;
+            has_price_.push_back(has_space_limit(problem_, op));
         }
         first_.push_back(rows_.size());
+        for (const double each : positions) positions_.push_back(each / all);
         for (ClassRow& row : rows_) {
             row.execute /= all;
             row.preload /= all;
@@ -152,21 +130,29 @@ private:
     /// The rows of an execute's class and of a preload's that may run together in some copies.
     void add_pairs() {
         const ScheduleProblem fewer = with_fewer_copies(problem_, kTellingCopies);
-        const std::vector<size_t> of = classes_of(fewer);
+        few_ = classes_of(fewer);
+        const std::vector<size_t>& of = few_;
         std::vector<int64_t> room;
         for (const Operator& op : fewer.operators) room.push_back(room_across(fewer, op));
-        std::map<std::pair<size_t, size_t>, int64_t> most_held;
+        struct Held {
+            int64_t bytes = 0;
+            HeldSpan span{0, 0};
+        };
+        // The nearest copies have the most room, and pay for the fewest positions.
+        std::map<std::pair<size_t, size_t>, Held> most_held;
         for (size_t k = 0; k < fewer.size(); ++k) {
             int64_t held = fewer.sram_bytes;
             for (size_t j = k + 1; j < fewer.size() && held > 0; ++j) {
-                int64_t& most = most_held[{of[k], of[j]}];
-                most = std::max(most, held);
+                Held& most = most_held[{of[k], of[j]}];
+                if (most.bytes == 0 || j - k < most.span.last - most.span.first) most.span = {k, j};
+                most.bytes = std::max(most.bytes, held);
                 held = std::min(held, room[fewer.sequence[j]]);
             }
             if (most_held.size() > options_.most_pairs) break;
         }
         for (const auto& [classes, held] : most_held) {
-            add_pairs(classes.first, classes.second, held);
+            spans_.push_back(held.span);
+            add_pairs(classes.first, classes.second, held.bytes);
             if (pairs_.size() > options_.most_pairs) return;
         }
     }
@@ -179,48 +165,81 @@ private:
                 const Row& executed = *rows_[e].row;
                 if (executed.exec_bytes + preloaded.preload_bytes > problem_.sram_bytes) continue;
                 const Speeds speed = speeds(problem_.share, executed.execute_use(), preloaded.preload_use());
-                pairs_.push_back(
-                    {static_cast<uint32_t>(e), static_cast<uint32_t>(p), speed.execute, speed.preload});
+                pairs_.push_back({static_cast<uint32_t>(e), static_cast<uint32_t>(p),
+                                  static_cast<uint32_t>(spans_.size() - 1), speed.execute, speed.preload,
+                                  speed.preload / preloaded.preload() * space(preloaded.preload_bytes)});
             }
         }
     }
 
-    /// The largest weights of executes beside these of preloads.
-    std::vector<double> left_by(const std::vector<double>& pi) const {
+    /// As a part of the SRAM.
+    double space(int64_t bytes) const {
+        return static_cast<double>(bytes) / static_cast<double>(problem_.sram_bytes);
+    }
+
+    /// The sum of prices over each span, in cycles.
+    std::vector<double> prices_of_spans(const std::vector<double>& price) const {
+        std::vector<double> before = {0};  // each position with few copies
+        for (const size_t c : few_) before.push_back(before.back() + price[c] / positions_[c]);
+        std::vector<double> prices;
+        for (const HeldSpan& span : spans_) prices.push_back(before[span.last] - before[span.first]);
+        return prices;
+    }
+    /// The other way round: what the spans' numbers are for each class.
+    std::vector<double> of_classes(const std::vector<double>& spans) const {
+        std::vector<double> change(few_.size() + 1, 0), sums(classes(), 0);
+        for (size_t n = 0; n < spans_.size(); ++n) {
+            change[spans_[n].first] += spans[n];
+            change[spans_[n].last] -= spans[n];
+        }
+        double sum = 0;
+        for (size_t i = 0; i < few_.size(); ++i) sums[few_[i]] += (sum += change[i]) / positions_[few_[i]];
+        return sums;
+    }
+
+    /// The largest weights of executes beside these of preloads and space.
+    std::vector<double> left_by(const Weights& weights) const {
         std::vector<double> eps(rows_.size(), 1);
+        const std::vector<double> prices = prices_of_spans(weights.price);
         for (const Pair& pair : pairs_)
             if (pair.a > 0)
-                eps[pair.execute] = std::min(eps[pair.execute], (1 - pi[pair.preload] * pair.b) / pair.a);
+                eps[pair.execute] = std::min(
+                    eps[pair.execute],
+                    (1 + pair.rent * prices[pair.span] - weights.pi[pair.preload] * pair.b) / pair.a);
         return eps;
     }
 
-    double value(const std::vector<double>& pi) const {
-        const std::vector<double> eps = left_by(pi);
+    double value(const Weights& weights) const {
+        const std::vector<double> eps = left_by(weights);
         double sum = 0;
         for (size_t c = 0; c < classes(); ++c) {
             double least = std::numeric_limits<double>::infinity();
             for (size_t r = first_[c]; r < first_[c + 1]; ++r)
-                least = std::min(least, eps[r] * rows_[r].execute + pi[r] * rows_[r].preload);
+                least = std::min(least, eps[r] * rows_[r].execute + weights.pi[r] * rows_[r].preload +
+                                            weights.price[c] * (space(rows_[r].row->exec_bytes) - 1));
             sum += least;
         }
         return sum;
     }
 
-    void offer(const std::vector<double>& pi) {
-        const double found = value(pi);
-        if (found <= best_) return;
-        best_ = found;
-        best_pi_ = pi;
+    void offer(const Weights& weights) {
+        const double found = value(weights);
+        if (found <= best_value_) return;
+        best_value_ = found;
+        best_ = weights;
     }
 
     /// The largest steps of each variable that the method allows.
     struct Steps {
         std::vector<double> eps, pi, chosen;  ///< of rows
+        std::vector<double> price;            ///< of classes
         std::vector<double> together;         ///< of pairs
     };
 
     Steps steps(double primal) const {
         Steps steps;
+        const std::vector<double> lengths = prices_of_spans(std::vector<double>(classes(), 1));
+        std::vector<double> rents(spans_.size(), 0);
         for (const ClassRow& row : rows_) {
             steps.eps.push_back(row.execute);
             steps.pi.push_back(row.preload);
@@ -228,7 +247,14 @@ private:
         for (const Pair& pair : pairs_) {
             steps.eps[pair.execute] += pair.a;
             steps.pi[pair.preload] += pair.b;
-            steps.together.push_back(1 / (primal * (pair.a + pair.b)));
+            steps.together.push_back(1 / (primal * (pair.a + pair.b + pair.rent * lengths[pair.span])));
+            rents[pair.span] += pair.rent;
+        }
+        steps.price = of_classes(rents);
+        for (size_t c = 0; c < classes(); ++c) {
+            double all = 1 + steps.price[c];
+            for (size_t r = first_[c]; r < first_[c + 1]; ++r) all += space(rows_[r].row->exec_bytes);
+            steps.price[c] = has_price_[c] ? primal / all : 0;
         }
         for (double& each : steps.eps) each = primal / std::max(each, kNegligible);
         for (double& each : steps.pi) each = primal / std::max(each, kNegligible);
@@ -237,51 +263,69 @@ private:
         for (size_t c = 0; c < classes(); ++c) {
             double largest = kNegligible;
             for (size_t r = first_[c]; r < first_[c + 1]; ++r)
-                largest = std::max(largest, rows_[r].execute + rows_[r].preload);
+                largest = std::max(largest, rows_[r].execute + rows_[r].preload +
+                                                (has_price_[c] ? space(rows_[r].row->exec_bytes) : 0));
             std::fill(steps.chosen.begin() + static_cast<ptrdiff_t>(first_[c]),
                       steps.chosen.begin() + static_cast<ptrdiff_t>(first_[c + 1]), 1 / (primal * largest));
         }
         return steps;
     }
 
-    void improve(std::vector<double> pi, double primal) {
+    void improve(Weights now, double primal) {
         const Steps step = steps(primal);
         const size_t count = rows_.size();
-        std::vector<double> eps = left_by(pi), gain_eps(count), gain_pi(count);
-        std::vector<double> together(pairs_.size(), 0), chosen(count);
+        now.eps = left_by(now);
+        Weights gain = now;
+        std::vector<double> together(pairs_.size(), 0), chosen(count), rents(spans_.size());
         for (size_t c = 0; c < classes(); ++c)
             for (size_t r = first_[c]; r < first_[c + 1]; ++r)
                 chosen[r] = 1 / static_cast<double>(first_[c + 1] - first_[c]);
-        const size_t iterations = std::clamp(options_.work / std::size(kPrimalSteps) / pairs_.size(),
-                                             kFewestIterations, kMostIterations);
+        const size_t numbers = pairs_.size() + 2 * (count + few_.size() + spans_.size());
+        const size_t iterations =
+            std::clamp(options_.work / std::size(kPrimalSteps) / numbers, kFewestIterations, kMostIterations);
+        // The trend of the gains is extrapolated for the duals.
+        const auto go = [](double& weight, double& gained, double by, double most) {
+            const double moved = std::clamp(weight + by * gained, 0.0, most);
+            gained = 2 * moved - weight;
+            weight = moved;
+        };
         for (size_t it = 1; it <= iterations; ++it) {
             for (size_t r = 0; r < count; ++r) {
-                gain_eps[r] = chosen[r] * rows_[r].execute;
-                gain_pi[r] = chosen[r] * rows_[r].preload;
+                gain.eps[r] = chosen[r] * rows_[r].execute;
+                gain.pi[r] = chosen[r] * rows_[r].preload;
             }
+            std::fill(rents.begin(), rents.end(), 0);
             for (size_t p = 0; p < pairs_.size(); ++p) {
-                gain_eps[pairs_[p].execute] -= together[p] * pairs_[p].a;
-                gain_pi[pairs_[p].preload] -= together[p] * pairs_[p].b;
+                gain.eps[pairs_[p].execute] -= together[p] * pairs_[p].a;
+                gain.pi[pairs_[p].preload] -= together[p] * pairs_[p].b;
+                rents[pairs_[p].span] += together[p] * pairs_[p].rent;
             }
-            // The trend of the gains is extrapolated for the duals.
+            gain.price = of_classes(rents);
+            for (size_t c = 0; c < classes(); ++c) {
+                gain.price[c] -= 1;
+                for (size_t r = first_[c]; r < first_[c + 1]; ++r)
+                    gain.price[c] += chosen[r] * space(rows_[r].row->exec_bytes);
+                go(now.price[c], gain.price[c], step.price[c], std::numeric_limits<double>::max());
+            }
             for (size_t r = 0; r < count; ++r) {
-                const double new_eps = std::clamp(eps[r] + step.eps[r] * gain_eps[r], 0.0, 1.0);
-                const double new_pi = std::clamp(pi[r] + step.pi[r] * gain_pi[r], 0.0, 1.0);
-                gain_eps[r] = 2 * new_eps - eps[r];
-                gain_pi[r] = 2 * new_pi - pi[r];
-                eps[r] = new_eps;
-                pi[r] = new_pi;
+                go(now.eps[r], gain.eps[r], step.eps[r], 1);
+                go(now.pi[r], gain.pi[r], step.pi[r], 1);
             }
+            const std::vector<double> prices = prices_of_spans(gain.price);
             for (size_t p = 0; p < pairs_.size(); ++p) {
                 const Pair& pair = pairs_[p];
-                const double excess = gain_eps[pair.execute] * pair.a + gain_pi[pair.preload] * pair.b - 1;
+                const double excess = gain.eps[pair.execute] * pair.a + gain.pi[pair.preload] * pair.b - 1 -
+                                      pair.rent * prices[pair.span];
                 together[p] = std::max(0.0, together[p] + step.together[p] * excess);
             }
-            for (size_t r = 0; r < count; ++r)
-                chosen[r] -=
-                    step.chosen[r] * (gain_eps[r] * rows_[r].execute + gain_pi[r] * rows_[r].preload);
-            for (size_t c = 0; c < classes(); ++c) make_distribution(chosen, first_[c], first_[c + 1]);
-            if (it % kIterationsBetweenValues == 0) offer(pi);
+            for (size_t c = 0; c < classes(); ++c) {
+                for (size_t r = first_[c]; r < first_[c + 1]; ++r)
+                    chosen[r] -=
+                        step.chosen[r] * (gain.eps[r] * rows_[r].execute + gain.pi[r] * rows_[r].preload +
+                                          gain.price[c] * space(rows_[r].row->exec_bytes));
+                make_distribution(chosen, first_[c], first_[c + 1]);
+            }
+            if (it % kIterationsBetweenValues == 0) offer(now);
         }
     }
 
@@ -300,14 +344,17 @@ private:
     }
 
     ProgressWeights weights() const {
-        const std::vector<double> eps = left_by(best_pi_);
+        const std::vector<double> eps = left_by(best_);
         ProgressWeights weights;
         for (size_t i = 0; i < problem_.size(); ++i) {
+            const size_t c = classes_[i];
             weights.execute.emplace_back(problem_.at(i).rows.size(), 0);
             weights.preload.emplace_back(problem_.at(i).rows.size(), 0);
-            for (size_t r = first_[classes_[i]]; r < first_[classes_[i] + 1]; ++r) {
+            weights.space.push_back(best_.price[c] / positions_[c] /
+                                    static_cast<double>(problem_.sram_bytes));
+            for (size_t r = first_[c]; r < first_[c + 1]; ++r) {
                 weights.execute.back()[rows_[r].index] = eps[r];
-                weights.preload.back()[rows_[r].index] = best_pi_[r];
+                weights.preload.back()[rows_[r].index] = rows_[r].preload < kNegligible ? 0 : best_.pi[r];
             }
         }
         return weights;
@@ -317,59 +364,20 @@ private:
     const TogetherBoundOptions& options_;
     std::vector<size_t> classes_;  ///< of each position
     std::vector<ClassRow> rows_;
-    std::vector<size_t> first_;  ///< row of each class, and the end
+    std::vector<size_t> first_;       ///< row of each class, and the end
+    std::vector<double> positions_;   ///< of each class, over all work
+    std::vector<uint8_t> has_price_;  ///< of each class
+    std::vector<size_t> few_;         ///< the classes of the positions with few copies
     std::vector<Pair> pairs_;
-    double best_ = 0;
-    std::vector<double> best_pi_;
+    std::vector<HeldSpan> spans_;
+    Weights best_;
+    double best_value_ = 0;
 };
 
 }  // namespace
 
 TogetherBound together_bound(const ScheduleProblem& problem, const TogetherBoundOptions& options) {
     return WeightSearch(problem, options).run();
-}
-
-double cycles_of_weights(const ScheduleProblem& problem, const ProgressWeights& weights) {
-    double sum = 0;
-    for (size_t i = 0; i < problem.size(); ++i) {
-        double least = std::numeric_limits<double>::infinity();
-        for (size_t r = 0; r < problem.at(i).rows.size(); ++r) {
-            const Row& row = problem.at(i).rows[r];
-            if (problem.is_usable(row))
-                least = std::min(
-                    least, weights.execute[i][r] * row.execute() + weights.preload[i][r] * row.preload());
-        }
-        sum += least;
-    }
-    // While an excess is ignored, progress may be two cycles in a cycle.
-    return sum * (1 - kRoundedSum) - 2 * static_cast<double>(problem.size()) * kIgnored;
-}
-
-std::string weights_fault(const ScheduleProblem& problem, const ProgressWeights& weights) {
-    for (size_t k = 0; k < problem.size(); ++k) {
-        for (size_t rk = 0; rk < problem.at(k).rows.size(); ++rk) {
-            const Row& executed = problem.at(k).rows[rk];
-            if (!problem.is_usable(executed)) continue;
-            const double eps = weights.execute[k][rk];
-            if (std::min(eps, weights.preload[k][rk]) < 0 || std::max(eps, weights.preload[k][rk]) > 1)
-                return fmt::format("operator {}, row {}: a weight is not from 0 to 1", k, rk);
-            int64_t held = problem.sram_bytes - executed.exec_bytes;
-            for (size_t j = k + 1; j < problem.size(); ++j) {
-                for (size_t rj = 0; rj < problem.at(j).rows.size(); ++rj) {
-                    const Row& preloaded = problem.at(j).rows[rj];
-                    if (preloaded.preload() <= 0 || preloaded.preload_bytes > held) continue;
-                    const Speeds speed =
-                        speeds(problem.share, executed.execute_use(), preloaded.preload_use());
-                    if (eps * speed.execute + weights.preload[j][rj] * speed.preload <= 1 + kRoundedSum)
-                        continue;
-                    return fmt::format("operator {} is executed in row {} beside the preload of {} in row {}",
-                                       k, rk, j, rj);
-                }
-                held = std::min(held, room_across(problem, problem.at(j)));
-            }
-        }
-    }
-    return {};
 }
 
 }  // namespace tessera::chip

@@ -1,22 +1,11 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include "chip/schedule_problem.h"
+#include "chip/progress_weights.h"
 
 namespace tessera::chip {
 
-/// A weight of each execute and of each preload, by position and row; 0 for rows that do not fit. Whatever
-/// may run together makes at most one cycle of weighted progress in a cycle: together_bound.cpp has the
-/// theorem.
-struct ProgressWeights {
-    std::vector<std::vector<double>> execute;
-    std::vector<std::vector<double>> preload;
-};
-
 struct TogetherBoundOptions {
-    size_t work = 150'000'000;      ///< pairs of rows times iterations
+    size_t work = 300'000'000;      ///< weights and pairs of rows, times iterations
     size_t most_pairs = 3'000'000;  ///< beyond it there is no bound
 };
 
@@ -27,12 +16,5 @@ struct TogetherBound {
 
 /// The largest bound of this kind that some iterations find. @pre there is a valid schedule
 TogetherBound together_bound(const ScheduleProblem& problem, const TogetherBoundOptions& options = {});
-
-/// Cycles that no total is below if weights_fault is empty.
-double cycles_of_weights(const ScheduleProblem& problem, const ProgressWeights& weights);
-
-/// The first pair of rows that may run together with too much weighted progress; empty if there is none. It
-/// looks at every pair of positions, and shares nothing with the search for weights.
-std::string weights_fault(const ScheduleProblem& problem, const ProgressWeights& weights);
 
 }  // namespace tessera::chip

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "chip/plan_schedule.h"
 #include "chip/random_tables.h"
 #include "chip/schedule_bounds.h"
 
@@ -66,6 +67,24 @@ TEST(TogetherBound, SeesOperatorsThatDoNotFitTogether) {
     EXPECT_NEAR(together_bound(problem).cycles, 50 * 120 + 50 * 50, 1);
     problem.sram_bytes = 1200;
     EXPECT_NEAR(together_bound(problem).cycles, 6000, 1);
+}
+
+// Two of the four preloads fit beside the long execute, and each of them does: their space decides.
+TEST(TogetherBound, CountsTheSpaceOfAllThatRunsAhead) {
+    const Row large{.preload_bytes = 0, .exec_bytes = 100, .compute = 1000};
+    const Row small{.preload_bytes = 400, .exec_bytes = 100, .compute = 10, .hbm = 50, .link_in = 5};
+    ScheduleProblem problem{.sram_bytes = 1000,
+                            .operators = {{"large", {large}}, {"small", {small}}},
+                            .sequence = {},
+                            .repeats = {{0, 5, 20}}};
+    for (int i = 0; i < 20; ++i) problem.sequence.insert(problem.sequence.end(), {0, 1, 1, 1, 1});
+    const TogetherBound bound = together_bound(problem);
+    EXPECT_EQ(weights_fault(problem, bound.weights), "");
+    EXPECT_GT(bound.cycles, 1075 * 20);
+    EXPECT_LE(bound.cycles, plan_schedule(problem, {.work = 100'000}).total);
+    // Without a price of space the executes hide everything.
+    problem.sram_bytes = 2000;
+    EXPECT_NEAR(together_bound(problem).cycles, 1040 * 20, 1);
 }
 
 TEST(TogetherBound, GivesUpBeyondItsPairs) {

@@ -138,10 +138,8 @@ TEST_F(ChipPlanVerb, PlansAndSimulatesClustersOfSms) {
     const Json json = Json::parse(result.output);
     EXPECT_GT(json["total"], json["ideal"]);
     EXPECT_LT(json["total"], 1.15 * json["ideal"].get<double>());
-    // Exchanges of so small a model are mostly latency, which the plan counts as traffic that preloads wait
-    // for.
-    EXPECT_LT(json["simulated"], json["total"]);
-    EXPECT_NEAR(json["simulated"], json["total"], 0.1 * json["total"].get<double>());
+    // Exchanges of so small a model are mostly latency, in which no link is used.
+    EXPECT_NEAR(json["simulated"], json["total"], 0.05 * json["total"].get<double>());
     EXPECT_EQ(json["space"]["N"], 125);
 }
 

@@ -160,7 +160,7 @@ private:
         const int64_t bytes = bytes_of(preload);
         table_.rows.rows.push_back({.preload_bytes = bytes,
                                     .exec_bytes = execute.exec_bytes,
-                                    .compute = in_tables(execute.compute),
+                                    .compute = in_tables(execute.compute + preload.distribute_latency),
                                     .shift = in_tables(execute.shift),
                                     .distribute = in_tables(preload.distribute),
                                     .hbm = reading,

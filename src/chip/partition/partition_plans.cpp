@@ -158,26 +158,27 @@ ExecutePlan PartitionPlans::plan_of(const TileSizes& sizes, int64_t steps, size_
     }
     plan.exec_bytes += std::max<int64_t>(0, arriving - chip_.reserved_bytes);
     const double rotation = link_cycles(largest(rotated)) + latency(rotation_hops);
-    plan.shift = link_cycles(largest(fetched)) + latency(fetch_hops) + rotation;
+    plan.shift = link_cycles(largest(fetched)) + rotation;
     // The part of the next step is on its way while that of a step is used, but in the last step.
     const double tile = cost_.cycles(step);
     plan.hidden = std::min(rotation, tile * static_cast<double>(steps - 1));
-    plan.compute = tile * static_cast<double>(steps) - plan.hidden + exchange_;
+    // No link is used while the last byte is on its way.
+    plan.compute = tile * static_cast<double>(steps) - plan.hidden + exchange_ + latency(fetch_hops);
     if (adders > 1) {
         // Each element is added on one core, which gets the others' parts of it.
         const int64_t shares = std::min(adders, result_elements), part = tile_count(result_bytes, shares);
         plan.shift_bytes += (adders - 1) * part;
         plan.compute += static_cast<double>(tile_count(result_elements, shares) * (adders - 1)) /
-                        chip_.vector.flops_per_cycle;
-        plan.shift += link_cycles(traffic_.exchanged(adding, shares) * static_cast<double>(part)) +
-                      latency(traffic_.hops(adding));
+                            chip_.vector.flops_per_cycle +
+                        latency(traffic_.hops(adding));
+        plan.shift += link_cycles(traffic_.exchanged(adding, shares) * static_cast<double>(part));
     }
     if (stored > 0) {
         plan.shift_bytes += stored;
         const double ports = static_cast<double>(stored * plan.tiles) / chip_.hbm_port_bytes_per_cycle();
         const double link = link_cycles(static_cast<double>(stored));
-        plan.shift += link + latency(traffic_.hbm_hops());
-        plan.compute += chip_.hbm_latency() + std::max(0.0, ports - link);
+        plan.shift += link;
+        plan.compute += latency(traffic_.hbm_hops()) + chip_.hbm_latency() + std::max(0.0, ports - link);
     }
     return plan;
 }
@@ -344,9 +345,10 @@ std::vector<PreloadPlan> PartitionPlans::preloads(const ExecutePlan& plan) const
                                        std::min(std::max<int64_t>(own - 1, 1), traffic_.hops(operand.box)));
         }
         preload.latency = latency(traffic_.hbm_hops() + hops);
-        if (preload.distribute_bytes > 0)
-            preload.distribute = link_cycles(static_cast<double>(preload.distribute_bytes)) +
-                                 latency(chip_.chip.is_grid() ? distribute_hops : 2);
+        if (preload.distribute_bytes > 0) {
+            preload.distribute = link_cycles(static_cast<double>(preload.distribute_bytes));
+            preload.distribute_latency = latency(chip_.chip.is_grid() ? distribute_hops : 2);
+        }
         if (result.empty() || preload.preload_bytes < result.back().preload_bytes) result.push_back(preload);
     }
     return result;

@@ -54,7 +54,8 @@ struct PreloadPlan {
     int64_t parts = 1;  ///< of the operand with the most; one with fewer sharers has fewer
     int64_t preload_bytes = 0;
     int64_t distribute_bytes = 0;
-    double distribute = 0;    ///< cycles
+    double distribute = 0;  ///< cycles of the links
+    double distribute_latency = 0;
     double latency = 0;       ///< cycles on its way from the HBM
     double busiest_link = 0;  ///< cycles of the busiest link between the ports and the cores of a grid
     friend bool operator==(const PreloadPlan&, const PreloadPlan&) = default;
