@@ -8,6 +8,8 @@ Usage: source_rules.py ROOT      (exit code 1 and one line per violation)
    no room below it.
 3. A header starts with #pragma once.
 4. A file is at most 400 lines long.
+5. Exact search, legality and prices serve the compiler: a module of nest/, cost/ or search/ is included by a module
+   other than the tool's. The exception is nests, whose exact walks are the oracle that the others are tested against.
 """
 
 import pathlib
@@ -19,6 +21,9 @@ MAX_ROOMS = 14
 MAX_README_LINES = 15
 CODE = {".h", ".cpp", ".py", ".sh"}
 FOLDERS = ("src", "include", "python", "examples", "tests", "scripts", "bench")
+
+FOR_THE_COMPILER = ("nest", "cost", "search")
+ORACLES = {"nests"}
 
 MODULE = re.compile(r"^tessera_module\((\w+)([^)]*)\)", re.MULTILINE)
 ROOM = re.compile(r"^tessera_room\((\w+)([^)]*)\)", re.MULTILINE)
@@ -101,6 +106,21 @@ def include_violations(root, modules, closure, rooms):
                 yield f'{path.relative_to(root)}: includes "{target}", but {module} may use only {", ".join(sorted(allowed))}'
 
 
+def client_violations(root, rooms):
+    tool = {"cli", *rooms.get("cli", [])}
+    used = set()
+    for path in sorted((root / "src").rglob("*")):
+        if path.suffix in {".h", ".cpp"}:
+            module = module_of(path.relative_to(root / "src").as_posix(), rooms)
+            others = {module_of(target, rooms) for target in INCLUDE.findall(path.read_text(encoding="utf-8"))}
+            used |= set() if module in tool else others - {module}
+    for room in FOR_THE_COMPILER:
+        for module in [room, *rooms.get(room, [])] if room in rooms else []:
+            folder = root / "src" / room / ("" if module == room else module)
+            if module not in used | ORACLES and any(folder.glob("*.h")):
+                yield f"{folder.relative_to(root)}: serves the verbs of the tool alone"
+
+
 def file_violations(root):
     for folder in FOLDERS:
         for path in sorted((root / folder).rglob("*")):
@@ -120,6 +140,7 @@ def violations(root):
     found, closure = reachable(modules)
     found += room_violations(root, modules, rooms)
     found += include_violations(root, modules, closure, rooms)
+    found += client_violations(root, rooms)
     found += file_violations(root)
     return found
 

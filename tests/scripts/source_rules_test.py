@@ -57,6 +57,13 @@ class SourceRules(unittest.TestCase):
         self.write("src/ir/a.cpp", '#include "a.h"\n')
         self.check('src/ir/a.cpp: includes "a.h", which is no path from src/')
 
+    def test_searches_serve_the_compiler(self):
+        self.write("src/CMakeLists.txt", CMAKE + "tessera_room(search tiles)\ntessera_module(tiles DEPENDS support)\n")
+        self.write("src/search/README.md", "# Room\n")
+        self.write("src/search/tiles/solve.h", "#pragma once\n")
+        self.write("src/cli/tiles.cpp", '#include "search/tiles/solve.h"\n')
+        self.check("src/search/tiles: serves the verbs of the tool alone")
+
     def test_unknown_module(self):
         self.write("src/helpers/a.cpp", "")
         self.check("src/helpers: src/CMakeLists.txt has no room helpers",
