@@ -25,12 +25,12 @@ struct FewHeads {
 
 class FewHeadsTest : public ::testing::TestWithParam<FewHeads> {
 protected:
-    void write(int64_t heads, int64_t positions) const {
+    void write(int64_t heads, int64_t positions, int64_t cache_heads = 1) const {
         RandomDecoder decoder;
         decoder.architecture = GetParam().architecture;
         decoder.layers = kLayersOfFewHeads;
         decoder.heads = heads;
-        decoder.cache_heads = 1;
+        decoder.cache_heads = cache_heads;
         decoder.width = 32;
         decoder.hidden = 48;
         decoder.feed_forward = 40;
@@ -107,7 +107,8 @@ TEST_P(FewHeadsTest, AreAttendedToByAllWorkers) {
 }
 
 TEST_P(FewHeadsTest, AreDividedThemselvesWhereTheyAreEnough) {
-    write(GetParam().heads * 4, 1024);
+    // Heads that shared a cache would each read all of it.
+    write(GetParam().heads * 4, 1024, GetParam().heads * 4);
     EXPECT_FALSE(combines(decode_plan(4)));
     EXPECT_FALSE(combines(decode_plan(2)));
     EXPECT_FALSE(combines(decode_plan(1)));

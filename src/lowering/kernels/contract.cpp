@@ -188,17 +188,18 @@ std::vector<int> sums_around(const lowering::LeafScope& scope, const Contraction
     if (sums.empty() || sums.size() > kSums.size()) return {};
     std::vector<movement::Index> at = anywhere(scope);
     set_positions(scope, sums, at);
-    for (const auto& [x, name] : {std::pair(roles.k, kStep), std::pair(roles.n, kGroup)}) {
-        const lowering::Range& range = scope.ranges[static_cast<size_t>(x)];
-        at[static_cast<size_t>(x)] = range.begin + position(name, range.largest);
-    }
-    std::vector<const char*> positions(kSums.begin(),
-                                       kSums.begin() + static_cast<std::ptrdiff_t>(sums.size()));
-    positions.insert(positions.end(), {kStep, kGroup});
+    const int64_t lanes = scope.leaf.number(parameter::kLanes);
+    const lowering::Range &k = scope.ranges[static_cast<size_t>(roles.k)],
+                          &n = scope.ranges[static_cast<size_t>(roles.n)];
+    at[static_cast<size_t>(roles.k)] = k.begin + position(kStep, k.largest);
+    at[static_cast<size_t>(roles.n)] = n.begin +
+                                       position(kGroup, groups_in(n, lanes)) * movement::Index(lanes) +
+                                       position(lowering::kLane, lanes);
     for (const Read* factor : {&roles.product.a, roles.product.b_operand()}) {
         const TileAddress address(scope, factor->tensor, factor->coordinates, at, false);
-        const auto is_strided = [&](const char* position) { return address.is_strided(position); };
-        if (!std::ranges::all_of(positions, is_strided)) return {};
+        bool is_strided = address.is_strided(kStep) && address.is_strided(kGroup);
+        for (size_t i = 0; i < sums.size(); ++i) is_strided = is_strided && address.is_strided(kSums[i]);
+        if (!is_strided) return {};
     }
     return sums;
 }
