@@ -49,11 +49,11 @@ StepOrder::StepOrder(const ProgramOperator& op, int32_t cores) : op_(op), cores_
             for (const int32_t target : transfer.to) expect(arrivals(target, own));
         }
     }
-    collect(std::move(items));
+    collect(items);
     for (int32_t c = 0; c < cores; ++c) wake(c);
 }
 
-void StepOrder::collect(std::vector<std::pair<int32_t, Waiting>> items) {
+void StepOrder::collect(const std::vector<std::pair<int32_t, Waiting>>& items) {
     for (const auto& [core, waiting] : items) ++cores_[static_cast<size_t>(core)].count;
     size_t first = 0;
     for (Core& core : cores_) {

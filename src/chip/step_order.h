@@ -65,7 +65,7 @@ private:
     Group& arrivals(int32_t core, size_t group) {
         return arrivals_[group * cores_.size() + static_cast<size_t>(core)];
     }
-    void collect(std::vector<std::pair<int32_t, Waiting>> items);
+    void collect(const std::vector<std::pair<int32_t, Waiting>>& items);
     void expect(Group& group);
     void land(Group& group, int32_t core, size_t number, double time, std::vector<Completed>& completed);
     size_t number(int64_t step) const;

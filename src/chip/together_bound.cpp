@@ -64,7 +64,7 @@ struct HeldSpan {
 };
 
 /// What is sought, and is changed together.
-struct Weights {
+struct TogetherWeights {
     std::vector<double> eps, pi;  ///< of class rows
     std::vector<double> price;    ///< of all space during an execute of each class, over all work
 };
@@ -198,7 +198,7 @@ private:
     }
 
     /// The largest weights of executes beside these of preloads and space.
-    std::vector<double> left_by(const Weights& weights) const {
+    std::vector<double> left_by(const TogetherWeights& weights) const {
         std::vector<double> eps(rows_.size(), 1);
         const std::vector<double> prices = prices_of_spans(weights.price);
         for (const Pair& pair : pairs_)
@@ -209,7 +209,7 @@ private:
         return eps;
     }
 
-    double value(const Weights& weights) const {
+    double value(const TogetherWeights& weights) const {
         const std::vector<double> eps = left_by(weights);
         double sum = 0;
         for (size_t c = 0; c < classes(); ++c) {
@@ -222,7 +222,7 @@ private:
         return sum;
     }
 
-    void offer(const Weights& weights) {
+    void offer(const TogetherWeights& weights) {
         const double found = value(weights);
         if (found <= best_value_) return;
         best_value_ = found;
@@ -271,11 +271,11 @@ private:
         return steps;
     }
 
-    void improve(Weights now, double primal) {
+    void improve(TogetherWeights now, double primal) {
         const Steps step = steps(primal);
         const size_t count = rows_.size();
         now.eps = left_by(now);
-        Weights gain = now;
+        TogetherWeights gain = now;
         std::vector<double> together(pairs_.size(), 0), chosen(count), rents(spans_.size());
         for (size_t c = 0; c < classes(); ++c)
             for (size_t r = first_[c]; r < first_[c + 1]; ++r)
@@ -370,7 +370,7 @@ private:
     std::vector<size_t> few_;         ///< the classes of the positions with few copies
     std::vector<Pair> pairs_;
     std::vector<HeldSpan> spans_;
-    Weights best_;
+    TogetherWeights best_;
     double best_value_ = 0;
 };
 
