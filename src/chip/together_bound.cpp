@@ -63,7 +63,7 @@ struct HeldSpan {
     size_t first, last;
 };
 
-/// What is sought, and is changed together.
+/// The unknowns, which are changed together.
 struct TogetherWeights {
     std::vector<double> eps, pi;  ///< of class rows
     std::vector<double> price;    ///< of all space during an execute of each class, over all work

@@ -107,7 +107,7 @@ INSTANTIATE_TEST_SUITE_P(Versions, DefaultSettingsOf,
                          ::testing::Values("transformers-4.57.1.json", "transformers-5.24.0.json"),
                          [](const auto& version) { return version.index == 0 ? "Four" : "Five"; });
 
-/// What is said of a folder's settings; an error is said alone.
+/// The findings about a folder's settings; an error is said alone.
 std::string said_of(const std::string& config) {
     const TemporaryFolder folder;
     testing::write_file(folder.path() / "config.json", config);

@@ -47,7 +47,7 @@ std::vector<Windows> windows_of(const Call& call, const std::vector<Dim>& spatia
         call.expect(kernel[a] > 0 && kernel[a] < kLargest && strides[a] > 0 && dilations[a] > 0,
                     "has an empty kernel, or a stride or dilation of 0");
         Windows w{.input = spatial[a], .kernel = kernel[a], .stride = strides[a], .dilation = dilations[a]};
-        // Of a symbolic extent the symbol's part has whole strides, and the rest is as of a number.
+        // The symbol's part of an extent has whole strides, and the rest is as of a number.
         const Dim& extent = spatial[a];
         if (extent.symbol && extent.factor % w.stride != 0)
             call.refuse(

@@ -30,9 +30,7 @@ public:
 
     std::optional<tiles::Problem> run() {
         if (has_given_tiles(nest_)) return std::nullopt;
-        variables_ = open_tiles(block_, nest_, is_tile_);
-        for (const OpenTile& variable : variables_) variable.loop->tile = variable.sizes.back();
-        std::erase_if(variables_, [](const OpenTile& variable) { return variable.sizes.size() == 1; });
+        variables_ = whole_tiles(block_, nest_, is_tile_);
         whole_ = lowering::tiled_kernel(block_.links, nest_, is_tile_);
         if (!whole_.is_legal() || variables_.empty()) return std::nullopt;
         find_structure();

@@ -103,4 +103,12 @@ std::vector<OpenTile> open_tiles(const BlockContext& block, NumberedNest& nest,
     return OpenTiles(block, nest, is_tile).take();
 }
 
+std::vector<OpenTile> whole_tiles(const BlockContext& block, NumberedNest& nest,
+                                  const std::vector<bool>& is_tile) {
+    std::vector<OpenTile> tiles = open_tiles(block, nest, is_tile);
+    for (const OpenTile& tile : tiles) tile.loop->tile = tile.sizes.back();
+    std::erase_if(tiles, [](const OpenTile& tile) { return tile.sizes.size() == 1; });
+    return tiles;
+}
+
 }  // namespace tessera::schedule

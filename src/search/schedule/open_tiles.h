@@ -21,4 +21,8 @@ struct OpenTile {
 std::vector<OpenTile> open_tiles(const BlockContext& block, lowering::NumberedNest& nest,
                                  const std::vector<bool>& is_tile);
 
+/// Makes every open loop of the nest have one trip. @return the loops that may have several
+std::vector<OpenTile> whole_tiles(const BlockContext& block, lowering::NumberedNest& nest,
+                                  const std::vector<bool>& is_tile);
+
 }  // namespace tessera::schedule

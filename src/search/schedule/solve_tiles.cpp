@@ -37,9 +37,7 @@ public:
           options_(options),
           work_(work) {
         ++work_;
-        variables_ = open_tiles(block, nest_, is_tile_);
-        for (const OpenTile& variable : variables_) variable.loop->tile = variable.sizes.back();
-        std::erase_if(variables_, [](const OpenTile& variable) { return variable.sizes.size() == 1; });
+        variables_ = whole_tiles(block, nest_, is_tile_);
     }
 
     /// The best choices, `most` of them if that many lower.

@@ -39,8 +39,9 @@ const std::optional<SolvedKernel>& SolvedKernels::operator()(const NumberedNest&
 }
 
 const SolvedKernel& SolvedKernels::proved(const NumberedNest& kernel) {
-    std::optional<SolvedKernel>& known = kernels_.at(text(block_, kernel));
-    if (proof_.nodes == 0 || known->bound > 0 || !proved_.insert(text(block_, kernel)).second) return *known;
+    const std::string key = text(block_, kernel);
+    std::optional<SolvedKernel>& known = kernels_.at(key);
+    if (proof_.nodes == 0 || known->bound > 0 || !proved_.insert(key).second) return *known;
     const std::optional<SolvedKernel> proved = solved_once(kernel, proof_);
     if (!proved) return *known;
     if (proved->seconds < known->seconds) known = proved;

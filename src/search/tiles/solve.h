@@ -35,8 +35,7 @@ struct Solution {
     Status status = Status::kOutOfBudget;
     Assignment values;  ///< empty without a solution
     double cost = 0;    ///< of the values
-    double bound =
-        0;  ///< no feasible assignment costs less; equals `cost` where optimal, but for Options::gap
+    double bound = 0;   ///< no feasible assignment costs less; `cost` less Options::gap where optimal
     int64_t nodes = 0;  ///< work done, at most the budget
 
     bool has_values() const { return !values.empty(); }

@@ -1,4 +1,4 @@
-// What rewriting knows one-hot maps and their tables by (docs/rewriting.md).
+// One-hot maps and their tables have the form by which rewriting knows them (docs/rewriting.md).
 #include <limits>
 
 #include <gmock/gmock.h>

@@ -43,11 +43,8 @@ std::vector<NumberedNest> nests_of(const BlockContext& block) {
 /// Seconds of a choice of tiles by the leaves that compute fastest; infinite if it is illegal.
 double price(BlockContext& block, NumberedNest nest, const std::vector<int64_t>& sizes) {
     const std::vector<bool> is_tile = tiles_of(block, nest);
-    std::vector<OpenTile> all = open_tiles(block, nest, is_tile);
     size_t at = 0;
-    for (const OpenTile& tile : all) tile.loop->tile = tile.sizes.back();
-    for (const OpenTile& tile : all)
-        if (tile.sizes.size() > 1) tile.loop->tile = sizes[at++];
+    for (const OpenTile& tile : whole_tiles(block, nest, is_tile)) tile.loop->tile = sizes[at++];
     const lowering::TiledKernel tiled = lowering::tiled_kernel(block.links, nest, is_tile);
     if (!tiled.is_legal()) return std::numeric_limits<double>::infinity();
     std::vector<int> leaves;
