@@ -90,10 +90,9 @@ double decoding_of(const Definition& definition, const plan::Leaf& leaf, const p
         const int m = plan::iterator_of(definition, leaf, *kernel.product.m),
                   n = plan::iterator_of(definition, leaf, *kernel.product.n),
                   k = plan::iterator_of(definition, leaf, *kernel.product.k);
-        for (const kernels::Contraction& product : kernels::contractions_of(definition))
-            if (!b && contains(product.n, n) && contains(product.k, k) && (m < 0 || contains(product.m, m)))
-                b = product.b;
-        if (!b) return 0;
+        const std::optional<kernels::Contraction> product = kernels::contraction_by(definition, m, n, k);
+        if (!product) return 0;
+        b = product->b;
     }
     const facts::OperationCount operations = facts::count_operations(b);
     VectorWork work{.flops = static_cast<double>(operations.flops),

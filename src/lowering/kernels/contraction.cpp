@@ -65,6 +65,13 @@ std::vector<Contraction> contractions_of(const Definition& definition) {
     return result;
 }
 
+std::optional<Contraction> contraction_by(const Definition& definition, int m, int n, int k) {
+    for (Contraction& product : contractions_of(definition))
+        if (contains(product.n, n) && contains(product.k, k) && (m < 0 || contains(product.m, m)))
+            return std::move(product);
+    return std::nullopt;
+}
+
 std::string why_no_contraction(const Definition& definition) {
     if (definition.monoid != Monoid::kSum) return "its monoid is not sum";
     if (contractions_of(definition).empty()) return "its body is no product of an operand and others";

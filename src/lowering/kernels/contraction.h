@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,9 @@ std::vector<ExprPtr> factors_of(const Definition& definition);
 /// Casts to f32 count as nothing, since compiled code computes in f32; a definition that rounds a factor
 /// otherwise is no contraction.
 std::vector<Contraction> contractions_of(const Definition& definition);
+
+/// The one by these iterators; nothing if there is none. @param m -1: of any rows
+std::optional<Contraction> contraction_by(const Definition& definition, int m, int n, int k);
 
 /// Why there is none; empty if there is one.
 std::string why_no_contraction(const Definition& definition);

@@ -9,10 +9,8 @@ ContractionTile contraction_tile(const lowering::LeafScope& scope) {
     const Definition& definition = *scope.node.definition();
     const ProductIterators iterators = product_iterators(scope);
     const auto [m, n, k] = iterators;
-    for (Contraction& product : contractions_of(definition)) {
-        if (contains(product.n, n) && contains(product.k, k) && (m < 0 || contains(product.m, m)))
-            return {iterators, std::move(product), definition.results().front()};
-    }
+    if (std::optional<Contraction> product = contraction_by(definition, m, n, k))
+        return {iterators, *std::move(product), definition.results().front()};
     throw lowering::Refused(
         scope.node.name, std::string(scope.leaf.kernel->name),
         "n must index one factor and the result, k both factors and not the result, m the other factor "
