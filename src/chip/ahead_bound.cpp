@@ -60,6 +60,19 @@ struct Step {
     double most_ahead;
 };
 
+/// After the one step no state is later or less ahead than after the other.
+bool beats(const Step& step, const Step& other) {
+    return step.work <= other.work && step.execute <= other.execute && step.loss <= other.loss &&
+           step.most_ahead >= other.most_ahead;
+}
+
+void add_unbeaten(const Step& step, std::vector<Step>& to) {
+    for (const Step& other : to)
+        if (beats(other, step)) return;
+    std::erase_if(to, [&](const Step& other) { return beats(step, other); });
+    to.push_back(step);
+}
+
 /// A preload beside an execute.
 struct Beside {
     LinkUse use;
@@ -127,16 +140,37 @@ private:
     std::vector<Beside> beside_;
 };
 
-/// Keeps the states that no other equals or beats in both numbers, by increasing time; merges neighbours if
-/// there are more than `most`.
-void keep_best(std::vector<AheadState>& states, size_t most) {
-    std::sort(states.begin(), states.end(), [](const AheadState& a, const AheadState& b) {
-        return a.time != b.time ? a.time < b.time : a.behind < b.behind;
-    });
-    size_t kept = 0;
-    for (const AheadState& state : states)
-        if (kept == 0 || state.behind < states[kept - 1].behind) states[kept++] = state;
-    states.resize(kept);
+/// The states that no other one equals or beats in both numbers, by increasing time: the second one falls.
+using BestStates = std::vector<AheadState>;
+
+/// What the step makes of states.
+void step_from(const BestStates& states, const Step& step, BestStates& to) {
+    to.clear();
+    for (const AheadState& state : states) {
+        const double behind = state.behind + step.work;
+        const double time = std::max(state.time, behind) + step.execute;
+        const double by_work = behind + step.loss, by_space = time - step.most_ahead;
+        const AheadState after{time, std::max(by_work, by_space)};
+        while (!to.empty() && after.time <= to.back().time && after.behind <= to.back().behind) to.pop_back();
+        if (to.empty() || after.behind < to.back().behind) to.push_back(after);
+        // Where space decides, both numbers grow from here on.
+        if (time > behind + step.execute && by_space >= by_work) return;
+    }
+}
+
+void merge(const BestStates& a, const BestStates& b, BestStates& to) {
+    to.clear();
+    for (size_t i = 0, j = 0; i < a.size() || j < b.size();) {
+        const bool is_a = j == b.size() ||
+                          (i < a.size() &&
+                           (a[i].time < b[j].time || (a[i].time == b[j].time && a[i].behind <= b[j].behind)));
+        const AheadState& next = is_a ? a[i++] : b[j++];
+        if (to.empty() || next.behind < to.back().behind) to.push_back(next);
+    }
+}
+
+/// Merges neighbours if there are more than `most`.
+void keep_most(BestStates& states, size_t most) {
     while (states.size() > most) {
         size_t merged = 0;
         for (size_t i = 0; i < states.size(); i += 2)
@@ -150,17 +184,16 @@ double bound_with(const ScheduleProblem& problem, double weight, double scale, s
     std::vector<std::vector<Step>> steps(problem.operators.size());
     for (size_t o = 0; o < steps.size(); ++o)
         for (const Row& row : problem.operators[o].rows)
-            if (problem.is_usable(row)) steps[o].push_back(weights.step(row));
-    std::vector<AheadState> states = {{0, 0}}, next;
+            if (problem.is_usable(row)) add_unbeaten(weights.step(row), steps[o]);
+    BestStates states = {{0, 0}}, next, stepped, both;
     for (const size_t o : problem.sequence) {
         next.clear();
-        for (const Step& step : steps[o])
-            for (const AheadState& state : states) {
-                const double behind = state.behind + step.work;
-                const double time = std::max(state.time, behind) + step.execute;
-                next.push_back({time, std::max(behind + step.loss, time - step.most_ahead)});
-            }
-        keep_best(next, most_states);
+        for (const Step& step : steps[o]) {
+            step_from(states, step, stepped);
+            merge(next, stepped, both);
+            next.swap(both);
+        }
+        keep_most(next, most_states);
         states.swap(next);
     }
     return states.front().time;
