@@ -143,7 +143,7 @@ private:
 /// The states that no other one equals or beats in both numbers, by increasing time: the second one falls.
 using BestStates = std::vector<AheadState>;
 
-/// What the step makes of states.
+/// The states that a step makes of others.
 void step_from(const BestStates& states, const Step& step, BestStates& to) {
     to.clear();
     for (const AheadState& state : states) {
@@ -153,7 +153,7 @@ void step_from(const BestStates& states, const Step& step, BestStates& to) {
         const AheadState after{time, std::max(by_work, by_space)};
         while (!to.empty() && after.time <= to.back().time && after.behind <= to.back().behind) to.pop_back();
         if (to.empty() || after.behind < to.back().behind) to.push_back(after);
-        // Where space decides, both numbers grow from here on.
+        // Both numbers grow from here on, since space decides.
         if (time > behind + step.execute && by_space >= by_work) return;
     }
 }

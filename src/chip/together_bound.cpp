@@ -92,8 +92,7 @@ private:
             change[pairs_.spans[n].last] -= spans[n];
         }
         double sum = 0;
-        for (size_t i = 0; i < few.size(); ++i)
-            sums[few[i]] += (sum += change[i]) / pairs_.positions[few[i]];
+        for (size_t i = 0; i < few.size(); ++i) sums[few[i]] += (sum += change[i]) / pairs_.positions[few[i]];
         return sums;
     }
 
@@ -102,14 +101,12 @@ private:
         std::vector<double> eps(places(), 1);
         const std::vector<double> prices = prices_of_spans(weights.price);
         for (const Beside& beside : pairs_.besides) {
-            const Lanes progress =
-                all_lanes(weights.pi[beside.preload] - beside.rent * prices[beside.span]);
+            const Lanes progress = all_lanes(weights.pi[beside.preload] - beside.rent * prices[beside.span]);
             const double *a = &pairs_.execute_speed[beside.pair], *b = &pairs_.preload_speed[beside.pair];
             double* left = &eps[beside.execute];
             for (size_t n = 0; n < beside.pairs; n += kPairLanes) {
                 const Lanes speed = loaded(a + n), before = loaded(left + n);
-                const Lanes most =
-                    (1 - loaded(b + n) * progress) / (speed > 0 ? speed : all_lanes(1));
+                const Lanes most = (1 - loaded(b + n) * progress) / (speed > 0 ? speed : all_lanes(1));
                 store(left + n, speed > 0 && most < before ? most : before);
             }
         }
@@ -145,8 +142,7 @@ private:
 
     Steps steps(double primal) const {
         Steps steps;
-        const std::vector<double> lengths =
-            prices_of_spans(std::vector<double>(pairs_.classes(), 1));
+        const std::vector<double> lengths = prices_of_spans(std::vector<double>(pairs_.classes(), 1));
         std::vector<double> rents(pairs_.spans.size(), 0);
         for (const ClassRow& row : rows_) {
             steps.eps.push_back(row.execute);
