@@ -121,12 +121,14 @@ void add_program_flags(CLI::App& app, ProgramFlags& flags) {
     app.add_option("--out", flags.out, "of a program: write each result into this folder, as NAME.npy")
         ->check(not_empty())
         ->type_name("DIR");
-    app.add_option("--times", flags.times,
-                   "of a program: call it so often again and print the median time; states go on")
-        ->check(whole_number(1, kMostCalls))
-        ->type_name("N");
+    CLI::Option* const times =
+        app.add_option("--times", flags.times,
+                       "of a program: call it so often again and print the median time; states go on")
+            ->check(whole_number(1, kMostCalls))
+            ->type_name("N");
     app.add_flag("--phases", flags.phases,
-                 "with --times: also time every kernel, as `tessera bench --phases` does");
+                 "with --times: also time every kernel, as `tessera bench --phases` does")
+        ->needs(times);
 }
 
 int run_program(const std::shared_ptr<const runtime::Artefact>& artefact, const ProgramFlags& flags) {

@@ -216,7 +216,9 @@ LeafCost CostModel::PricedLeaf::product(const std::vector<int64_t>& extents) {
 CostModel::PricedLeaf::Longer CostModel::PricedLeaf::longer_than_listed(int64_t m, int64_t n, int64_t k,
                                                                         int64_t runs, int64_t least_k) const {
     const bool is_listed = k >= least_k && runs == 1;
-    if (is_listed || k_ < 0 || !unit_ || leaf_.kernel->unit == machine::UnitKind::kMatrix) return {};
+    if (is_listed || std::min({m, n, k}) < 1 || k_ < 0 || !unit_ ||
+        leaf_.kernel->unit == machine::UnitKind::kMatrix)
+        return {};
     const int64_t listed = std::max(k, least_k);
     const double more = static_cast<double>(listed) / static_cast<double>(k);
     const double all = more * typical_product(*unit_, leaf_, m, n, k, runs).all /
