@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <string_view>
 
 #include <CLI/CLI.hpp>
@@ -26,6 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t kMostCalls = 1'000'000;
+constexpr double kMicro = 1e6;
 
 fs::path file_of(const fs::path& folder, const std::string& name) {
     // A name of a model may look like a path.
@@ -80,9 +82,26 @@ void print_times(programs::ProgramCall& call, int64_t times) {
         seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
     }
     std::sort(seconds.begin(), seconds.end());
-    constexpr double kMicro = 1e6;
     fmt::print("median of {} calls: {:.2f} us, the fastest {:.2f} us\n", times,
                kMicro * seconds[seconds.size() / 2], kMicro * seconds.front());
+}
+
+/// Medians of every kernel over as many calls, with the share of all.
+void print_phases(programs::ProgramCall& call, int64_t times) {
+    std::vector<std::vector<programs::KernelSeconds>> calls;
+    for (int64_t i = 0; i < times; ++i) calls.push_back(call.run_timed());
+    std::vector<double> medians;
+    for (size_t k = 0; k < calls.front().size(); ++k) {
+        std::vector<double> seconds;
+        for (const auto& one : calls) seconds.push_back(one[k].seconds);
+        std::ranges::nth_element(seconds, seconds.begin() + times / 2);
+        medians.push_back(seconds[static_cast<size_t>(times / 2)]);
+    }
+    const double all = std::accumulate(medians.begin(), medians.end(), 0.0);
+    fmt::print("{:>12} {:>7}  kernel\n", "us a call", "of all");
+    for (size_t k = 0; k < medians.size(); ++k)
+        fmt::print("{:>12.2f} {:>5.1f} %  {}\n", kMicro * medians[k], 100 * medians[k] / all,
+                   printable(calls.front()[k].kernel));
 }
 
 }  // namespace
@@ -102,10 +121,14 @@ void add_program_flags(CLI::App& app, ProgramFlags& flags) {
     app.add_option("--out", flags.out, "of a program: write each result into this folder, as NAME.npy")
         ->check(not_empty())
         ->type_name("DIR");
-    app.add_option("--times", flags.times,
-                   "of a program: call it so often again and print the median time; states go on")
-        ->check(whole_number(1, kMostCalls))
-        ->type_name("N");
+    CLI::Option* const times =
+        app.add_option("--times", flags.times,
+                       "of a program: call it so often again and print the median time; states go on")
+            ->check(whole_number(1, kMostCalls))
+            ->type_name("N");
+    app.add_flag("--phases", flags.phases,
+                 "with --times: also time every kernel, as `tessera bench --phases` does")
+        ->needs(times);
 }
 
 int run_program(const std::shared_ptr<const runtime::Artefact>& artefact, const ProgramFlags& flags) {
@@ -131,6 +154,7 @@ int run_program(const std::shared_ptr<const runtime::Artefact>& artefact, const 
     call.run();
     if (!flags.out.empty()) write_results(call, flags.out);
     if (flags.times > 0) print_times(call, flags.times);
+    if (flags.phases) print_phases(call, flags.times);
     if (call.program().lacks_processors())
         note("workers: {} (more than there are processors)", call.program().workers());
     return 0;

@@ -21,6 +21,7 @@ struct ProgramFlags {
     std::vector<std::string> pixels;   ///< NAME=LOW..HIGH
     std::string out;                   ///< folder; empty: results are not written
     int64_t times = 0;                 ///< calls that are timed; 0: none
+    bool phases = false;               ///< each kernel is timed, too
 
     bool are_given() const {
         return !inputs.empty() || !symbols.empty() || !pixels.empty() || !out.empty() || times > 0;

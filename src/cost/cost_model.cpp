@@ -189,9 +189,10 @@ LeafCost CostModel::PricedLeaf::product(const std::vector<int64_t>& extents) {
             one_pass(rows * static_cast<double>(n) / lanes, facts::count_operations(definition_.post)));
     const double streamed = calls * static_cast<double>(n * k) * bits_of_b_ / 8;
     if (const auto time = (*times_)(m, n, k)) {
-        const double seconds = calls * time->near_seconds + passes;
-        return {.near_seconds = seconds,
-                .least_seconds = seconds,
+        const Longer longer = longer_than_listed(m, n, k, runs, time->least_k);
+        const double seconds = calls * time->near_seconds;
+        return {.near_seconds = longer.all * seconds + passes,
+                .least_seconds = longer.least * seconds + passes,
                 .stall_per_byte = time->stall_per_byte,
                 .streamed_bytes = streamed,
                 .calls = calls};
@@ -210,6 +211,21 @@ LeafCost CostModel::PricedLeaf::product(const std::vector<int64_t>& extents) {
                              (lanes * unit_->depth * bits_of_b_) * typical.step,
             .streamed_bytes = streamed,
             .calls = calls};
+}
+
+CostModel::PricedLeaf::Longer CostModel::PricedLeaf::longer_than_listed(int64_t m, int64_t n, int64_t k,
+                                                                        int64_t runs, int64_t least_k) const {
+    const bool is_listed = k >= least_k && runs == 1;
+    if (is_listed || std::min({m, n, k}) < 1 || k_ < 0 || !unit_ ||
+        leaf_.kernel->unit == machine::UnitKind::kMatrix)
+        return {};
+    const int64_t listed = std::max(k, least_k);
+    const double more = static_cast<double>(listed) / static_cast<double>(k);
+    const double all = more * typical_product(*unit_, leaf_, m, n, k, runs).all /
+                       typical_product(*unit_, leaf_, m, n, listed, 1).all;
+    const double least = more * least_product_seconds(*unit_, leaf_, m, n, k) /
+                         least_product_seconds(*unit_, leaf_, m, n, listed);
+    return {.all = std::max(1.0, all), .least = std::max(1.0, std::min(all, least))};
 }
 
 LeafCost CostModel::PricedLeaf::vector_loops(const std::vector<int64_t>& extents) const {

@@ -83,7 +83,14 @@ public:
     LeafCost operator()(const std::vector<int64_t>& extents);
 
 private:
+    struct Longer {
+        double all = 1, least = 1;  ///< factors; `least`: of whole blocks
+    };
+
     LeafCost product(const std::vector<int64_t>& extents);
+    /// How much longer a call takes than the table says of long sums in one loop, as typical blocks of both
+    /// tell: the nine terms of a window are less than what else their block takes.
+    Longer longer_than_listed(int64_t m, int64_t n, int64_t k, int64_t runs, int64_t least_k) const;
     LeafCost vector_loops(const std::vector<int64_t>& extents) const;
 
     const CostModel& model_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <limits>
 #include <tuple>
 
 #include "ir/ops/weight_format.h"
@@ -206,11 +207,14 @@ std::optional<ProductTime> KernelTimes::OfCalls::operator()(int64_t m, int64_t n
     if (known == known_.end()) known = known_.emplace(m, for_rows(m)).first;
     const ForRows& here = known->second;
     if (here.blocks.empty()) return std::nullopt;
+    ProductTime time{.least_k = std::numeric_limits<int64_t>::max()};
     std::map<int64_t, double> block_seconds;
-    for (const auto& [rows, by_k] : here.blocks) block_seconds[rows] = interpolate(by_k, k);
+    for (const auto& [rows, by_k] : here.blocks) {
+        block_seconds[rows] = interpolate(by_k, k);
+        time.least_k = std::min(time.least_k, by_k.begin()->first);
+    }
     const double lanes = static_cast<double>(here.lanes) / static_cast<double>(wanted_.lanes);
     const double columns = rounded_up(n, step_), depth = rounded_up(k, wanted_.depth);
-    ProductTime time;
     for (const auto& [rows, count] : wanted_.blocks.cut(m))
         time.near_seconds += static_cast<double>(count) * wanted_.blocks.seconds(block_seconds, rows);
     time.near_seconds *= columns * depth * lanes;

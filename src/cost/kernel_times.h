@@ -23,6 +23,8 @@ struct ProductCall {
 struct ProductTime {
     double near_seconds = 0;    ///< of one call on one core, B and all else in the core's own caches
     double stall_per_byte = 0;  ///< the additional time for each byte of B from the main memory
+    int64_t least_k = 1;        ///< below which no sum is listed: `near_seconds` then leaves out what a block
+                                ///< takes however short its sums are
 };
 
 /// The machine's table of micro-kernels as a function of the sizes.
@@ -31,11 +33,12 @@ struct ProductTime {
 /// number, and that of the largest what blocks of other sizes leave of the call's. A call of other sizes is
 /// cut into blocks as NTT would (row_blocks.h), and the time of a block of r rows, for each pair of n and k,
 /// is interpolated in the logarithms: first along k between entries of the same rows, then along r. Beyond
-/// the listed k it stays what it is at the last one. Columns count in whole lanes, k in whole steps of the
-/// unit. Panels count for a call that has blocks of rows enough for them, prefetching for others. Entries are
-/// those of the same kernel and types whose other parameters agree; among equal rows the one with the nearest
-/// number of groups counts. Lanes that are not listed are as much slower as they are fewer. If the types are
-/// not listed, those of the same A with the nearest number of bits of B stand in for them.
+/// the listed k it stays what it is at the last one; `least_k` says that it does so. Columns count in whole
+/// lanes, k in whole steps of the unit. Panels count for a call that has blocks of rows enough for them,
+/// prefetching for others. Entries are those of the same kernel and types whose other parameters agree; among
+/// equal rows the one with the nearest number of groups counts. Lanes that are not listed are as much slower
+/// as they are fewer. If the types are not listed, those of the same A with the nearest number of bits of B
+/// stand in for them.
 class KernelTimes {
 public:
     explicit KernelTimes(const machine::Machine& machine);

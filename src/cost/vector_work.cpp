@@ -11,7 +11,7 @@
 namespace tessera::cost {
 namespace {
 
-enum class Along : uint8_t { kSame, kSideBySide, kApart };
+enum class Along : uint8_t { kSame, kSideBySide, kEveryOther, kApart };
 
 /// How a component changes from one value of x to the next within a group of lanes.
 Along along(const ExprPtr& component, int x) {
@@ -27,6 +27,12 @@ Along along(const ExprPtr& component, int x) {
         case Function::kSub:
             return along(call->arguments[1], x) == Along::kSame ? along(call->arguments[0], x)
                                                                 : Along::kApart;
+        case Function::kMul: {
+            const auto* factor = std::get_if<Number>(&call->arguments[1]->node);
+            const bool is_double =
+                factor && factor->value == 2 && along(call->arguments[0], x) == Along::kSideBySide;
+            return is_double ? Along::kEveryOther : Along::kApart;
+        }
         case Function::kMod:  // of an extent that groups divide
             return along(call->arguments[0], x);
         case Function::kFloorDiv:  // a block, of several groups
@@ -49,7 +55,8 @@ Along along(const std::vector<ExprPtr>& coordinates, int x, const Layout& layout
     for (size_t axis = 0; axis < coordinates.size(); ++axis) {
         const Along here = along(coordinates[axis], x);
         if (here == Along::kSame) continue;
-        if (how != Along::kSame || !is_innermost(layout, axis, coordinates.size(), lanes))
+        if (how != Along::kSame || !is_innermost(layout, axis, coordinates.size(), lanes) ||
+            (here == Along::kEveryOther && !layout.lanes.empty()))
             return Along::kApart;
         how = here;
     }
@@ -82,7 +89,11 @@ public:
         if (x_ >= 0 && !uses(coordinates, x_)) return;  // once for all steps along x
         const Layout layout = layouts_.empty() ? Layout{} : layouts_[static_cast<size_t>(tensor)];
         const Along how = x_ < 0 ? Along::kSideBySide : along(coordinates, x_, layout, lanes_);
-        if (how == Along::kApart) {
+        const bool is_read = decl.role == Role::kIn && decl.type == ElementType::kF32;
+        if (how == Along::kEveryOther && is_read) {  // two registers, and what joins them
+            work.loads += 2 * times * registers_;
+            work.flops += times * registers_;
+        } else if (how == Along::kApart || how == Along::kEveryOther) {
             work.gathers += times * static_cast<double>(lanes_);
         } else {
             work.loads += times * registers_;

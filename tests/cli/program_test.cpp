@@ -209,6 +209,16 @@ TEST_F(Programs, WriteTheirResultsAndTimes) {
                 ::testing::ElementsAre(1, 5, 4, 11));
 }
 
+TEST_F(Programs, PrintWhatTheirKernelsTake) {
+    compile_product();
+    const ProcessResult result =
+        tessera({"run", "product.tsr", "--input", "X=x.npy", "--times", "3", "--phases"});
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    EXPECT_THAT(result.output, HasSubstr("   us a call  of all  kernel\n"));
+    EXPECT_THAT(result.output, HasSubstr(" %  "));
+    expect_failure({"run", "product.tsr", "--input", "X=x.npy", "--phases"}, 2, "--phases requires --times");
+}
+
 TEST_F(Programs, StatesAreZeroOrGivenAndComeBack) {
     write("store.ir", kStore);
     compile("store");

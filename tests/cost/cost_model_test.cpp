@@ -43,6 +43,29 @@ TEST(CostModel, WithoutATimeThePeakOfTheUnitCounts) {
     EXPECT_NE(CostModel(machine).leaf(*product, dot, {1, 32, 1000}).why_infinite, "");
 }
 
+// The windows of convolutions: a table lists sums of hundreds of terms.
+TEST(CostModel, SumsThatAreShorterThanAllListedTakeTheEndsOfTheirBlocks) {
+    machine::Machine machine = testing::measured_machine();
+    machine.micro_kernels.push_back(testing::kernel_time("dot", "f32", "f32",
+                                                         {{"rows", 1}, {"columns", 1}, {"lanes", 16}},
+                                                         {{"m", 1}, {"n", 16}, {"k", 1000}}, "L2", 1e-6));
+    const CostModel model(machine);
+    const auto seconds = [&](const plan::Leaf& leaf, int64_t k) {
+        const auto product = ops::matmul({}, {Dim(1), 16, k}, ops::WeightFormat::kF32);
+        const LeafCost cost = model.leaf(*product, leaf, {1, 16, k});
+        EXPECT_EQ(cost.why_infinite, "");
+        EXPECT_LE(cost.least_seconds, cost.near_seconds);
+        return cost.near_seconds;
+    };
+    EXPECT_NEAR(seconds(contract(), 2000), 2e-6, 1e-12);
+    EXPECT_NEAR(seconds(contract(), 500), 0.5e-6, 0.025e-6);
+    EXPECT_GT(seconds(contract(), 9), 1.5 * 9e-9) << "nine terms";
+    const plan::Leaf dot = product_by("dot", "rows=1 columns=1");
+    EXPECT_NEAR(seconds(dot, 1000), 1e-6, 1e-12);
+    EXPECT_GT(seconds(dot, 3), 5 * 3e-9) << "lanes for sixteen terms";
+    EXPECT_NEAR(seconds(dot, 3), seconds(dot, 16), 1e-15);
+}
+
 TEST(CostModel, DecodingCostsProductsOfFewRows) {
     machine::Machine machine = testing::measured_machine();
     std::erase_if(machine.micro_kernels, [](const auto& time) { return time.name != "loops"; });
@@ -164,6 +187,20 @@ TEST(VectorWork, LanesThatLieApartAreGathered) {
     const Layout tiles{.order = {}, .lanes = {{1, 8}, {0, 8}}};
     EXPECT_EQ(vector_work(d, {16, 16}, 1, 8, {tiles, {}}).gathers, 0);
     EXPECT_EQ(vector_work(d, {16, 16}, 1, 16, {tiles, {}}).gathers, 16 * 16) << "a group is in two tiles";
+}
+
+// The rows of a window of stride 2: two registers and a permutation in place of sixteen numbers.
+TEST(VectorWork, EveryOtherElementComesByWholeRegisters) {
+    const auto work = [](const char* text) {
+        return vector_work(parse_definition(text, ""), {160}, 0, 16, {});
+    };
+    const VectorWork reads = work("op f(i: 160)\nin A f32[i * 2 + 1] of [320]\nout Y f32[i] = A\n");
+    EXPECT_EQ(reads.gathers, 0);
+    EXPECT_EQ(reads.loads, 10 * (2 + 1));
+    const VectorWork by_three = work("op f(i: 160)\nin A f32[i * 3] of [480]\nout Y f32[i] = A\n");
+    EXPECT_EQ(by_three.gathers, 160);
+    const VectorWork writes = work("op f(i: 160)\nin A f32[i]\nout Y f32[i * 2] of [320] = A\n");
+    EXPECT_EQ(writes.gathers, 160);
 }
 
 TEST(CostModel, AReadBeforeAnAxisHasItsLanesSideBySide) {

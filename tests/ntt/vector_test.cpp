@@ -193,6 +193,22 @@ TYPED_TEST(VectorOfFloat, LanesInsideOfAnAxis) {
     }
 }
 
+// Every other element comes by whole registers, which end with the last one that is asked for.
+TYPED_TEST(VectorOfFloat, AKnownStrideOfTwo) {
+    using V = TypeParam;
+    constexpr int L = lanes_v<V>;
+    for (int64_t n = 0; n <= L; ++n) {
+        const int64_t size = n == 0 ? 0 : 2 * n - 1;
+        const auto source = Random(10).numbers(size);
+        const V v = load_strided_first<V>(source.data(), Int<2>{}, n, 4.0f);
+        for (int i = 0; i < L; ++i)
+            EXPECT_EQ(lane(v, i), i < n ? source[static_cast<size_t>(2 * i)] : 4.0f) << n;
+    }
+    const auto source = Random(12).numbers(2 * L - 1);
+    const V v = load_strided<V>(source.data(), Int<2>{});
+    for (int i = 0; i < L; ++i) EXPECT_EQ(lane(v, i), source[static_cast<size_t>(2 * i)]);
+}
+
 TYPED_TEST(VectorOfFloat, StridedAccess) {
     using V = TypeParam;
     constexpr int L = lanes_v<V>;

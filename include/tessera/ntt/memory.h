@@ -205,6 +205,19 @@ template <class V, class F>
     }
 }
 
+/// True if a stride of 2 is read by whole registers.
+template <class V, class P, class S>
+inline constexpr bool kLoadsEveryOther = false;
+template <Lanewise V, SourceOf<V> P>
+requires(!Scalar<V> && !BitPointer<P>) inline constexpr bool kLoadsEveryOther<V, P, Int<2>> =
+    !V::kIsPair && std::same_as<Pointee<P>, Element<V>>;
+
+/// Lane i is lane 2 i of both, one behind the other.
+template <class V, int... I>
+[[gnu::always_inline]] inline V even_lanes(V low, V high, Indices<I...>) {
+    return V{__builtin_shufflevector(low.bits, high.bits, (2 * I)...)};
+}
+
 /// lane(i, x) for the lanes i < n, x narrowed to T.
 template <class T, class V, class F>
 [[gnu::always_inline]] inline void spread(V v, int64_t n, F lane) {
@@ -225,11 +238,17 @@ template <class T, class V, class F>
 
 }  // namespace detail
 
-/// Lane i < n from p[i * stride], the others hold `identity`.
+/// Lane i < n from p[i * stride], the others hold `identity`. Reads nothing before p or behind the last lane.
 template <Lanewise V, SourceOf<V> P, Extent S>
 [[gnu::always_inline]] inline V load_strided_first(P p, S stride, int64_t n, Element<V> identity = 0) {
     if constexpr (Scalar<V>) {
         return n > 0 ? load<V>(p) : identity;
+    } else if constexpr (detail::kLoadsEveryOther<V, P, S>) {
+        // Whole registers, of which a permutation takes the even lanes, in place of a load for each lane.
+        constexpr int64_t kLanes = lanes_v<V>;
+        const V low = n > kLanes / 2 ? load<V>(p) : load_first<V>(p, 2 * n - 1, identity);
+        return detail::even_lanes(low, load_first<V>(p + kLanes, 2 * n - 1 - kLanes, identity),
+                                  typename detail::CountTo<kLanes>::Type{});
     } else {
         return detail::collect<V>(0, n, identity, [&](int i) { return detail::lane_of(p, i * stride); });
     }

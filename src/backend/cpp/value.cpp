@@ -63,7 +63,7 @@ const movement::Load::Guard* guard_of_lanes(const movement::Load& load, const Va
 }
 
 std::string stride_text(int64_t stride) {
-    return stride == 1 ? "ntt::Int<1>{}" : std::to_string(stride);
+    return fmt::format("ntt::Int<{}>{{}}", stride);
 }
 
 Text load_text(const movement::Load& load, const ValueContext& context) {
@@ -85,7 +85,7 @@ Text load_text(const movement::Load& load, const ValueContext& context) {
                   Kind::kFloat, true};
     } else {
         result = {fmt::format("ntt::load_strided_group<{}>({}, {}, {})", context.vector(),
-                              address_text(load.from), load.lane_stride, context.valid),
+                              address_text(load.from), stride_text(load.lane_stride), context.valid),
                   Kind::kFloat, true};
     }
     std::string inside;

@@ -34,6 +34,12 @@ struct ResultArray {
     std::vector<std::byte> elements;  ///< row-major
 };
 
+/// What a kernel took in one call.
+struct KernelSeconds {
+    std::string kernel;  ///< its last operator
+    double seconds = 0;  ///< the worker with the most to do, and the barrier before it
+};
+
 /// A program with all arrays of one call in memory, checked; one call after another.
 class ProgramCall {
 public:
@@ -45,6 +51,9 @@ public:
     void set(const CallArguments& arguments);
     /// Runs the call, once; states continue from their contents. @pre set
     void run();
+    /// The same call, timed kernel by kernel, in the order of execution. @pre set
+    /// @throws Error if the code has no marks, as that of older artefacts
+    std::vector<KernelSeconds> run_timed();
 
     /// The outputs, as the last call left them.
     std::vector<ResultArray> outputs() const;
