@@ -116,6 +116,9 @@ private:
     /// runs.
     double waits_for_runs(const lowering::TiledOperator& tiled, const NumberedLeaf& leaf,
                           const Tensor& tensor) const;
+    /// The share of its transfers from this level that a product of few rows waits for, because loops around
+    /// it cut operand `t` into pieces that lie apart.
+    double waits_for_pieces(const lowering::TiledOperator& tiled, size_t t, size_t level) const;
     /// Adds what the operator moves to the levels. @return the farthest level that it reads from
     size_t transfer(const lowering::TiledOperator& tiled, const NumberedLeaf& numbered,
                     const Definition& definition, const LeafCost& price, const std::vector<bool>& is_tile,

@@ -130,8 +130,8 @@ void PartBuilder::finish(const std::string& name, ValueId made) {
         if (shape.size() != 2 || step_.graph[made].type.element != ElementType::kF32)
             throw Error("architecture", name, "has other axes than a matrix reads: [tokens, width]",
                         "`shape` it");
-        made = builder_.add(node_name(name), ops::rounded_to(symbols(), shape[0], shape[1].factor, type),
-                            {made});
+        made = builder_.add(node_name(name) + "_rounded",
+                            ops::rounded_to(symbols(), shape[0], shape[1].factor, type), {made});
     }
     factors_[name] = {*form, ops::factor_operands(builder_, node_name(name), made, *form)};
 }

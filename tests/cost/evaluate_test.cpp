@@ -91,6 +91,34 @@ output Y
               stalls("groups=1 rows=16 prefetch=16384") + 0.4 * computing);
 }
 
+/// A loop over k cuts the rows of B, a loop over n leaves them side by side.
+TEST(Evaluator, ProductsOfOneRowWaitForPiecesThatLieApart) {
+    machine::Machine machine = tessera::testing::measured_machine();
+    machine.memory.back().latency_seconds = 1e-7;
+    Evaluated kernel(R"(graph "product"
+input A: f32[1, 1024]
+input B: f32[4096, 1024]
+value Y: f32[1, 4096]
+
+block main
+  node y(A, B) -> Y
+    op matmul(m: 1, n: 4096, k*: 1024)
+    in A f32[m, k]
+    in B f32[n, k]
+    out Y f32[m, n] = sum(A * B)
+
+output Y
+)",
+                     {}, machine);
+    const auto seconds = [&](const std::string& loops) {
+        return kernel(loops + " { y[contract groups=1 k=k lanes=16 m=m n=n rows=1] }", {false}).seconds;
+    };
+    const double reading = 4.0 * 4096 * 1024 / 10e9;
+    EXPECT_GE(seconds("k:128"), seconds("n:512") + 1.5 * reading);
+    EXPECT_GE(seconds("n:512 k:128"), seconds("n:512") + 1.5 * reading);
+    EXPECT_LE(seconds("n:512"), 1.1 * seconds("n:4096"));
+}
+
 /// Rows of an image lie side by side along its width, and each on a line of its own along its height.
 TEST(Evaluator, RowsOnLinesOfTheirOwnAreReadFromTheSecondCache) {
     Evaluated kernel(R"(graph "convolution"

@@ -25,6 +25,25 @@ ValueId state_behind(const Graph& graph, ValueId value) {
     return value;
 }
 
+/// The tensor that a streaming softmax weights; -1 if the operator is none.
+int weighted_tensor(const Definition& d) {
+    if (d.monoid != Monoid::kSoftmaxSum) return -1;
+    const auto* value = std::get_if<Read>(&d.body[1]->node);
+    return value ? value->tensor : -1;
+}
+
+/// True if keys are values, too, as in latent attention: then they lie as values do. A product reads them by
+/// lanes along k, but a softmax has lanes along d alone.
+bool is_weighted(const Graph& graph, ValueId state) {
+    for (const Block& block : graph.blocks)
+        for (const Node& node : block.nodes) {
+            const Definition* d = node.definition();
+            const int tensor = d ? weighted_tensor(*d) : -1;
+            if (tensor >= 0 && state_behind(graph, lowering::value_of(node, tensor)) == state) return true;
+        }
+    return false;
+}
+
 /// A state that is copied through an index: the iterator of its last axis is innermost, and next to it the
 /// one that runs through what an index selects, such as the slots of a page.
 template <typename Choose>
@@ -106,6 +125,9 @@ void choose_stored_layout(const Graph& graph, const Node& node, const PlannerOpt
     const auto choose = [&](int operand, int n, int k, int64_t neighbours) {
         const Value& value = graph[state_behind(graph, lowering::value_of(node, operand))];
         if (plan.stored.contains(value.name)) return;
+        if (value.kind == ValueKind::kState && weighted_tensor(d) != operand &&
+            is_weighted(graph, state_behind(graph, lowering::value_of(node, operand))))
+            return;
         const auto all = accesses(d, operand);
         if (all.size() != 1) return;
         const std::vector<ExprPtr>& access = all.front();
@@ -146,8 +168,8 @@ void choose_stored_layout(const Graph& graph, const Node& node, const PlannerOpt
     };
     if (d.is_recurrence()) return choose_of_recurrence(graph, node, options, plan);
     if (d.monoid == Monoid::kSoftmaxSum) {
-        const auto* value = std::get_if<Read>(&d.body[1]->node);
-        if (!value) return;
+        const int value = weighted_tensor(d);
+        if (value < 0) return;
         const auto& once = d.tensors[static_cast<size_t>(d.results()[0])].map;
         int s = -1, last = -1;
         for (int x = 0; x < static_cast<int>(d.iterators.size()); ++x) {
@@ -157,7 +179,7 @@ void choose_stored_layout(const Graph& graph, const Node& node, const PlannerOpt
                 last = x;
             }
         }
-        if (s >= 0 && last >= 0) choose(value->tensor, last, s, 1);
+        if (s >= 0 && last >= 0) choose(value, last, s, 1);
         return;
     }
     if (std::ranges::none_of(d.iterators, &Iterator::is_reduction)) {

@@ -79,15 +79,14 @@ json small_config(const Architecture& architecture) {
 }
 
 /// The graph of a model of these settings, of which nothing may be refused.
-Graph graph_of(const json& settings) {
+Graph graph_of(const json& settings, ops::WeightFormat format = ops::WeightFormat::kF32) {
     const TemporaryFolder folder;
     std::ofstream(folder.path() / "config.json") << settings.dump();
     Findings findings;
     const auto config = read_hf_config((folder.path() / "config.json").string(), {}, findings);
     EXPECT_THAT(findings.unsupported, IsEmpty());
     EXPECT_THAT(findings.warnings, IsEmpty());
-    return build_model(assume_model(config.value(), "small", ops::WeightFormat::kF32),
-                       {.context = 64, .max_tokens = 8});
+    return build_model(assume_model(config.value(), "small", format), {.context = 64, .max_tokens = 8});
 }
 
 TEST(Texts, EachIsAModelThatVerifies) {
@@ -97,6 +96,17 @@ TEST(Texts, EachIsAModelThatVerifies) {
         const Graph graph = graph_of(small_config(*architecture));
         verify(graph, architecture->name);
         verify(ops::decompose(graph), architecture->name);
+    }
+}
+
+/// What matrices read is rounded then.
+TEST(Texts, EachWithRoundedWeightsPrintsAndParsesBack) {
+    for (const auto& architecture : Architectures().all()) {
+        if (architecture->classes.empty()) continue;
+        SCOPED_TRACE(architecture->name);
+        const Graph graph = graph_of(small_config(*architecture), ops::WeightFormat::kBF16);
+        const std::string printed = print(ops::decompose(graph));
+        EXPECT_EQ(print(parse_graph(printed, architecture->name)), printed);
     }
 }
 

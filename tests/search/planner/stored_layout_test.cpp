@@ -43,6 +43,52 @@ output y
 output z
 )";
 
+/// Keys of which a part is values, as in latent attention, lie as values do, though the scores come first.
+TEST(StoredLayout, OfKeysThatAreValuesIsThatOfValues) {
+    const std::string cache = R"(graph "attention"
+symbol S in 16..64 multiple of 16
+symbol P in 1..4
+input q: f32[2, 24]
+input page: i32[4]
+state k: bf16[P, 16, 1, 24]
+STATE
+value scores: f32[2, S]
+value M: f32[2]
+value L: f32[2]
+value A: f32[2, 16]
+block main
+  node scores(page, q, k) -> scores
+    op scores(i: 2, s: S, e*: 24)
+    dim S in 16..64 multiple of 16, P in 1..4
+    index page i32[s div 16] of [4]
+    in Q f32[i, e]
+    in K bf16[page[s div 16], s mod 16, 0, e] of [P, 16, 1, 24]
+    out Y f32[i, s] = sum(Q * K)
+  node attend(page, scores, VALUES) -> M, L, A
+    op attend(i: 2, d: 16, s*: S)
+    dim S in 16..64 multiple of 16, P in 1..4
+    index page i32[s div 16] of [4]
+    in scores f32[i, s]
+    in V bf16[page[s div 16], s mod 16, 0, d] of [P, 16, 1, 24]
+    out M f32[i], L f32[i], A f32[i, d] = softmax_sum(scores, V)
+output A
+output L
+output M
+)";
+    const auto stored_keys = [&](const std::string& state, const std::string& values) {
+        std::string text = cache;
+        text.replace(text.find("STATE"), 5, state);
+        text.replace(text.find("VALUES"), 6, values);
+        const Graph graph = parse_graph(text, "attention");
+        const PlannerOptions options = testing::on_usual_machine({.machine = "test", .lanes = 16});
+        plan::Plan plan;
+        for (const Node& node : graph.blocks[0].nodes) choose_stored_layout(graph, node, options, plan);
+        return plan.stored.contains("k") ? print(plan.stored.at("k")) : "";
+    };
+    EXPECT_EQ(stored_keys("state v: bf16[P, 16, 1, 24]", "v"), "order [2, 0, 3, 1]");
+    EXPECT_EQ(stored_keys("", "k"), "order [2, 0, 1, 3]");
+}
+
 /// Whatever the order of the axes of a matrix, each group of its columns has all of k behind it.
 TEST(StoredLayout, OfAMatrixIsByGroupsOfItsColumns) {
     const Graph graph = parse_graph(R"(graph "products"
