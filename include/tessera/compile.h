@@ -65,6 +65,12 @@ struct CompileSettings {
     /// For comparisons: the published model that prices kernels in the search of structures and tiles,
     /// "nncase", "mcfuser" or "roofline" (docs/schedule.md); empty: the planner's own price. Not with `plan`.
     std::string cost;
+    /// For comparisons: parts of the searches that are left out, such as "layouts", "growth" or a family of
+    /// rules (docs/schedule.md has all names). Not with `plan`.
+    std::vector<std::string> without;
+    /// For comparisons: operators of the regions that are all looked at, 1 to 8; default: 4, more with a
+    /// larger `search_effort`. Not with `plan`.
+    std::optional<int64_t> regions;
     /// The printer of code: "cpp", C++ with all micro-kernels, or "scalar-c", plain C that computes a number
     /// at a time, for comparisons (docs/design.md).
     std::string backend = "cpp";

@@ -101,6 +101,8 @@ CompileSettings compile_settings(py::dict settings) {
     named.read("architecture", result.architecture);
     named.read("search_effort", result.search_effort);
     named.read("cost", result.cost);
+    named.read("without", result.without);
+    named.read("regions", result.regions);
     named.read("backend", result.backend);
     named.finish();
     return result;

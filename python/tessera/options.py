@@ -81,6 +81,8 @@ class CompileOptions(TypedDict, total=False):
     embeddings     True: the artefact can embed texts, too
     search_effort  work of the searches, a multiple of the default; 0: none for graphs and layouts
     cost           for comparisons: "nncase", "mcfuser" or "roofline" prices kernels in the schedule search; not with `plan`
+    without        for comparisons: parts of the searches that are left out (docs/schedule.md); not with `plan`
+    regions        for comparisons: operators of the regions that are all looked at, 1 to 8; not with `plan`
     backend        for comparisons: "scalar-c" prints the code as plain C, which is slow; "cpp" is the default
     plan           file of a plan to compile in place of the planner's
     kernels        file of kernels to keep, around which the others are searched
@@ -107,6 +109,8 @@ class CompileOptions(TypedDict, total=False):
     embeddings: bool
     search_effort: int
     cost: str
+    without: Sequence[str]
+    regions: int
     backend: str
     plan: Path
     kernels: Path

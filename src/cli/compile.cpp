@@ -54,7 +54,7 @@ Job declare_compile(CLI::App& app, const Environment& environment) {
         ->type_name("OUT.tsr");
     app.add_flag("-q,--quiet", options->is_quiet, "no report");
     add_compile_flags(app, options->flags);
-    add_cost_flag(app, options->flags);
+    add_comparison_flags(app, options->flags);
     add_backend_flag(app, options->flags);
     add_onnx_flags(app, options->onnx,
                    "of a program: a NumPy file for a tensor that it names as the source of a constant; ");
@@ -84,6 +84,7 @@ Verb compile_verb() {
                          "tessera compile model.gguf -o model.tsr --policy exact --cache-type f16",
                          "tessera compile matmul.ir -o matmul.tsr --constant w=w.npy --workers 2",
                          "tessera compile matmul.ir -o matmul.tsr --constant w=w.npy --cost mcfuser",
+                         "tessera compile models/tessera-tiny -o plain.tsr --without layouts --regions 1",
                          "tessera compile models/tessera-tiny -o slow.tsr --backend scalar-c"},
             .declare = declare_compile};
 }

@@ -10,6 +10,7 @@
 #include "cli/compile_progress.h"
 #include "cli/host_machine.h"
 #include "cli/number_checks.h"
+#include "compiler/search_parts.h"
 #include "cost/cost_model.h"
 #include "lowering/plan/plan.h"
 #include "machine/machine_text.h"
@@ -45,11 +46,13 @@ public:
                     .embeddings = flags.embeddings,
                     .search_effort = flags.search_effort,
                     .cost = flags.cost,
+                    .without = flags.without,
                     .backend = flags.backend} {
         if (flags.workers > 0) settings_.workers = flags.workers;
         if (flags.ranks > 1) settings_.ranks = flags.ranks;
         settings_.cluster = flags.cluster;
         settings_.rank_memory = flags.rank_memory;
+        if (flags.regions > 0) settings_.regions = flags.regions;
         if (flags.context > 0) settings_.context = flags.context;
         settings_.on_pass = [this, terminal = environment.terminal](const std::string& pass) {
             if (!progress_) progress_ = std::make_unique<CompileProgress>(terminal, "compiling");
@@ -101,12 +104,30 @@ void add_machine_flags(CLI::App& app, CompileFlags& flags) {
         ->type_name("DIR");
 }
 
-void add_cost_flag(CLI::App& app, CompileFlags& flags) {
+void add_comparison_flags(CLI::App& app, CompileFlags& flags) {
     app.add_option("--cost", flags.cost,
                    "for comparisons: choose what shares a kernel, its loops and tiles by a published model: "
                    "nncase, mcfuser or roofline (docs/schedule.md)")
         ->check(CLI::IsMember(machine::published_model_names()))
         ->type_name("MODEL")
+        ->excludes(app.get_option("--plan"));
+    std::vector<std::string> names;
+    std::string kinds;
+    for (const compiler::SearchPartName& part : compiler::search_part_names()) {
+        names.push_back(part.name);
+        kinds += fmt::format("\n  {:<12} {}", part.name, part.help);
+    }
+    app.add_option(
+           "--without", flags.without,
+           "for comparisons: leave a part of the searches out; may be repeated (docs/schedule.md):" + kinds)
+        ->check(CLI::IsMember(names))
+        ->type_name("PART")
+        ->excludes(app.get_option("--plan"));
+    app.add_option("--regions", flags.regions,
+                   "for comparisons: operators of the regions that are all looked at; default: 4, more with "
+                   "a larger --search-effort")
+        ->check(whole_number(1, compiler::kLargestRegion))
+        ->type_name("N")
         ->excludes(app.get_option("--plan"));
 }
 

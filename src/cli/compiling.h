@@ -32,6 +32,8 @@ struct CompileFlags {
     int64_t context = 0;  ///< 0: the importer's choice
     int64_t search_effort = 1;
     std::string cost;  ///< a published model; empty: the planner's own prices
+    std::vector<std::string> without;
+    int64_t regions = 0;  ///< 0: by the effort
     std::string backend = CompileSettings().backend;
     ModelFlags model;
     bool embeddings = false;
@@ -39,8 +41,9 @@ struct CompileFlags {
 
 /// --machine, --no-measure, --workers, --plan, --search-effort and --dump. `flags` must outlive the parsing.
 void add_machine_flags(CLI::App& app, CompileFlags& flags);
-/// The published model that prices kernels, beside the flags above.
-void add_cost_flag(CLI::App& app, CompileFlags& flags);
+/// The flags for comparisons of searches, beside the flags above: the published model that prices kernels,
+/// and parts that are left out.
+void add_comparison_flags(CLI::App& app, CompileFlags& flags);
 /// The back end that prints the code.
 void add_backend_flag(CLI::App& app, CompileFlags& flags);
 /// Those, --context, --policy, --cache-type and --quantize.

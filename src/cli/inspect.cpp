@@ -99,6 +99,8 @@ void print_overview(const runtime::Artefact& artefact) {
     if (m.text) print_sampling(artefact);
     for (const std::string& warning : m.warnings) fmt::print("warning     {}\n", warning);
     for (const std::string& search : m.cut_short) fmt::print("cut short   {}\n", search);
+    if (!m.without.empty()) fmt::print("without     {}\n", fmt::join(m.without, ", "));
+    if (m.regions) fmt::print("regions     of up to {} operators\n", *m.regions);
     for (const runtime::Manifest::Specialisation& s : m.specialisations) {
         fmt::print("code        {}:", s.name);
         for (const auto& [symbol, bounds] : s.bounds) {

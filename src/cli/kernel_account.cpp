@@ -51,6 +51,8 @@ std::string in_words(const compiler::KernelSearch& search) {
         search.found_plan
             ? "the search ends with the plan of the artefact\n"
             : "the search ends with another plan than that of the artefact, which had other options\n";
+    if (const std::string left_out = compiler::left_out(search.parts); !left_out.empty())
+        text += left_out.substr(2) + "\n";
     if (!search.is_measured) text += "times are of roofs: no micro-kernels were measured\n";
     for (const compiler::BlockSearchAccount& block : search.blocks)
         text += fmt::format("\n{}, {}: {}", block.specialisation, block.block, print(block.schedule));
@@ -60,9 +62,11 @@ std::string in_words(const compiler::KernelSearch& search) {
 ordered_json as_json(const compiler::KernelSearch& search) {
     ordered_json blocks = ordered_json::array();
     for (const compiler::BlockSearchAccount& block : search.blocks) blocks.push_back(as_json(block));
-    return {{"finds_plan_of_artefact", search.found_plan},
-            {"is_measured", search.is_measured},
-            {"blocks", std::move(blocks)}};
+    ordered_json json = {{"finds_plan_of_artefact", search.found_plan}, {"is_measured", search.is_measured}};
+    if (!search.parts.without.empty()) json["without"] = search.parts.without;
+    if (search.parts.regions) json["regions"] = *search.parts.regions;
+    json["blocks"] = std::move(blocks);
+    return json;
 }
 
 }  // namespace tessera::cli

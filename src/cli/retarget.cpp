@@ -28,7 +28,7 @@ Job declare_retarget(CLI::App& app, const Environment& environment) {
         ->type_name("NEW.tsr");
     app.add_flag("-q,--quiet", options->is_quiet, "no report");
     add_machine_flags(app, options->flags);
-    add_cost_flag(app, options->flags);
+    add_comparison_flags(app, options->flags);
     return [options, &environment] {
         if (std::filesystem::is_regular_file(options->artefact))
             prepare_host(options->flags, options->is_quiet, environment);

@@ -64,6 +64,8 @@ void write_model(const ModelParts& parts, const Compiled& compiled, const std::f
     contents.manifest.empty_outputs = parts.empty_outputs;
     contents.manifest.hidden_outputs = parts.hidden_outputs;
     contents.manifest.cut_short = compiled.cut_short;
+    contents.manifest.without = options.parts.without;
+    contents.manifest.regions = options.parts.regions;
     report.warnings.insert(report.warnings.begin(), parts.warnings.begin(), parts.warnings.end());
     report.constant_bytes = contents.manifest.constants_bytes;
     report.artefact_bytes = timed("pack-weights", options, report, [&] {

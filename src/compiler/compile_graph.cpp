@@ -35,10 +35,16 @@ void append(std::vector<std::string>& all, std::vector<std::string> more) {
     all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
+bool rewrites(const CompileOptions& options) {
+    return options.search_effort > 0 && options.parts.rewriting;
+}
+
 /// Adds to `cut_short` what a limit has cut short.
 Graph rewritten(const Graph& graph, const CompileOptions& options, std::optional<int64_t> workers,
                 PassRunner& pass, std::vector<std::string>& cut_short) {
-    rules::RewriteOptions search{.cost = operator_cost(graph, options.machine, workers)};
+    const machine::Machine machine = priced_machine(options.machine, options.parts);
+    rules::RewriteOptions search{.cost = operator_cost(graph, machine, workers),
+                                 .without = options.parts.rule_families};
     search.saturation.nodes *= options.search_effort;
     search.saturation.iterations = static_cast<int>(
         std::min<int64_t>(search.saturation.iterations * options.search_effort, kMostIterations));
@@ -151,8 +157,9 @@ std::string print_lowered(const planner::LoweredPlan& lowered) {
     return plan::print(lowered.plan);
 }
 
-std::string priced_by(const CompileOptions& options) {
-    return options.cost ? fmt::format(", priced by {}", name(*options.cost)) : "";
+/// What a plan was not searched by itself.
+std::string searched_by(const CompileOptions& options) {
+    return (options.cost ? fmt::format(", priced by {}", name(*options.cost)) : "") + left_out(options.parts);
 }
 
 /// The place that errors of the plan name.
@@ -195,7 +202,7 @@ planner::LoweredPlan completed(const Graph& graph_with_copies, const plan::Plan&
         return planner::expected(planner::completed_plan(graph_with_copies, plan, planner));
     };
     planner::LoweredPlan lowered = pass.run("plan", "toml", complete_or_untuned, print_lowered);
-    pass.note(summary(totals) + priced_by(options) + why_untuned, account);
+    pass.note(summary(totals) + searched_by(options) + why_untuned, account);
     append(cut_short, pass.note_cut(schedule::cut_short(totals)));
     return lowered;
 }
@@ -203,7 +210,8 @@ planner::LoweredPlan completed(const Graph& graph_with_copies, const plan::Plan&
 /// The default planner's plan, around the kernels that are stated or were measured.
 planner::LoweredPlan searched_plan(const Graph& graph, const CompileOptions& options, PassRunner& pass,
                                    std::vector<std::string>& cut_short) {
-    auto [planner, plan] = planning_start(graph, options.machine, options.workers, options.search_effort);
+    auto [planner, plan] =
+        planning_start(graph, options.machine, options.workers, options.search_effort, options.parts);
     // The search for layouts asks what is fused. Most kernels of that search come again.
     planner.known = std::make_shared<std::map<std::string, schedule::KnownKernels>>();
     std::vector<plan::StatedWithLoads> stated;
@@ -212,7 +220,8 @@ planner::LoweredPlan searched_plan(const Graph& graph, const CompileOptions& opt
         planner.stated = planner::without_loads(stated);
         planner::check_stated(graph, plan, planner.stated);
     }
-    if (options.search_effort > 0) plan = with_layouts(graph, plan, planner, options, pass, cut_short);
+    if (options.search_effort > 0 && options.parts.layouts)
+        plan = with_layouts(graph, plan, planner, options, pass, cut_short);
     if (options.cost) {
         planner.published = cost::published_on(*options.cost, *planner.costs, planner.workers);
         planner.known.reset();  // these have the planner's own prices
@@ -240,7 +249,7 @@ Decided decided(const Graph& graph, const CompileOptions& options, PassRunner& p
             "read-plan", "toml", [&] { return read(*options.plan, plan::parse_plan); }, print_plan);
     // A given plan belongs to the graph that is found for its number of workers.
     const auto workers = given ? std::optional(given->workers) : options.workers;
-    if (options.search_effort > 0 && !options.is_rewritten)
+    if (rewrites(options) && !options.is_rewritten)
         kept.graph = rewritten(kept.graph, options, workers, pass, kept.cut_short);
     if (options.composes_maps)
         kept.graph = changed("compose-maps", std::move(kept.graph), rules::with_composed_maps, pass);
@@ -273,7 +282,7 @@ std::optional<Decided> decided_before(const std::filesystem::path& file, const s
     } catch (const Error&) {
         return std::nullopt;  // the file is damaged
     }
-    pass.note("from the cache" + priced_by(options), "");
+    pass.note("from the cache" + searched_by(options), "");
     for (const std::string& warning : out.kept.cut_short)
         if (std::ranges::find(report.warnings, warning) == report.warnings.end())
             report.warnings.push_back(warning);
@@ -295,7 +304,7 @@ Graph rewrite_graph(const Graph& graph, const CompileOptions& options, CompileRe
     PassRunner pass(options, report);
     Graph plain = decomposed(graph, pass);
     std::vector<std::string> cut_short;  // the report has it
-    return options.search_effort > 0 ? rewritten(plain, options, options.workers, pass, cut_short) : plain;
+    return rewrites(options) ? rewritten(plain, options, options.workers, pass, cut_short) : plain;
 }
 
 Compiled compile_graph(const Graph& graph, const CompileOptions& options, CompileReport& report) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "compiler/search_parts.h"
 #include "import/policy.h"
 #include "import/quantised/mixture.h"
 #include "ir/graph.h"
@@ -45,6 +46,7 @@ struct CompileOptions {
     std::optional<machine::PublishedModel> cost;
     /// Work of the searches, a multiple of the default; 0: none for graphs and layouts, little for kernels.
     int64_t search_effort = 1;
+    SearchParts parts = {};                                         ///< of the searches
     const backend::Backend* backend = &backend::default_backend();  ///< that emits the code
     /// The graph is the result of these passes already: it was distributed behind them.
     bool is_rewritten = false;

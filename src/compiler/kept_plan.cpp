@@ -42,7 +42,8 @@ std::filesystem::path kept_plan_file(const Graph& imported, const CompileOptions
         .field(fmt::to_string(options.search_effort))
         .field(options.is_rewritten ? "rewritten" : "")
         .field(options.composes_maps ? "composed" : "")
-        .field(options.cost ? name(*options.cost) : "");
+        .field(options.cost ? name(*options.cost) : "")
+        .field(left_out(options.parts));
     return std::filesystem::absolute(options.cache) / (hasher.hex() + kExtension);
 }
 

@@ -15,13 +15,16 @@ KernelSearch repeat_kernel_search(const runtime::Artefact& artefact, const machi
     const Graph graph = parse_graph(artefact.graph(), artefact.where());
     verify(graph, artefact.where());
     const plan::Plan before = plan::parse_plan(artefact.plan(), artefact.where(), kernels::micro_kernels());
-    auto [planner, plan] = planning_start(graph, machine, before.workers, effort);
+    const SearchParts parts = search_parts(artefact);
+    auto [planner, plan] = planning_start(graph, machine, before.workers, effort, parts);
     planner.known = std::make_shared<std::map<std::string, schedule::KnownKernels>>();
-    plan = layouts::decision_of(
-        graph, plan,
-        layouts::search_layouts(graph, plan, layout_search_options(graph, plan, planner, effort)));
+    if (parts.layouts)
+        plan = layouts::decision_of(
+            graph, plan,
+            layouts::search_layouts(graph, plan, layout_search_options(graph, plan, planner, effort)));
 
-    KernelSearch again{.blocks = {}, .is_measured = planner.costs->is_measured(), .found_plan = false};
+    KernelSearch again{
+        .blocks = {}, .is_measured = planner.costs->is_measured(), .found_plan = false, .parts = parts};
     planner.on_schedule = [&](const std::string& specialisation, const std::string& block,
                               const schedule::Schedule& schedule) {
         again.blocks.push_back({specialisation, block, schedule});

@@ -3,6 +3,7 @@
 #include "compiler/planner_options.h"
 #include "lowering/kernels/micro_kernels.h"
 #include "search/layouts/lay_out.h"
+#include "support/error.h"
 
 namespace tessera::compiler {
 
@@ -23,7 +24,11 @@ LayoutSearch repeat_layout_search(const runtime::Artefact& artefact, const machi
                        .is_measured = false};
     verify(again.graph, artefact.where());
     const plan::Plan plan = plan::parse_plan(artefact.plan(), artefact.where(), kernels::micro_kernels());
-    PlanningStart start = planning_start(again.graph, machine, plan.workers, effort);
+    const SearchParts parts = search_parts(artefact);
+    if (!parts.layouts)
+        throw Error(artefact.where(), "layouts", "were not searched: it was compiled without them",
+                    "compile the model without `--without layouts`");
+    PlanningStart start = planning_start(again.graph, machine, plan.workers, effort, parts);
     again.is_measured = start.options.costs->is_measured();
     again.initial = std::move(start.initial);
     const layouts::SearchOptions options =

@@ -21,7 +21,7 @@ struct LayoutSearch {
 
 /// Searches again for the layouts of an artefact's graph, for as many workers as its plan has: with the
 /// machine and effort that it was compiled for the same search. @throws Error if the machine
-/// was measured, but not the times of loops.
+/// was measured, but not the times of loops, and for an artefact that was compiled without this search.
 LayoutSearch repeat_layout_search(const runtime::Artefact& artefact, const machine::Machine& machine,
                                   int64_t effort);
 

@@ -12,9 +12,6 @@ namespace {
 /// Enough to find what must not be left apart, as scores of attention and their sums.
 constexpr int64_t kFewNests = 60;
 
-/// The number of regions, and of nests of each, grows with every operator about twofold.
-constexpr size_t kLargestRegion = 8;
-
 /// Kernels that are so many times larger are as large as any block.
 constexpr int64_t kMostTimesLarger = 10'000;
 
@@ -34,8 +31,8 @@ planner::PlannerOptions planner_options(const machine::Machine& machine, std::op
 }
 
 PlanningStart planning_start(const Graph& graph, const machine::Machine& machine,
-                             std::optional<int64_t> workers, int64_t effort) {
-    PlanningStart start{.options = planner_options(machine, workers), .initial = {}};
+                             std::optional<int64_t> workers, int64_t effort, const SearchParts& parts) {
+    PlanningStart start{.options = planner_options(priced_machine(machine, parts), workers), .initial = {}};
     start.initial = planner::initial_plan(graph, start.options);
     start.options.nests = effort > 0 ? effort * start.options.nests : kFewNests;
     const auto times = static_cast<int>(std::clamp<int64_t>(effort, 1, kMostTimesLarger));
@@ -43,7 +40,11 @@ PlanningStart planning_start(const Graph& graph, const machine::Machine& machine
     start.options.limits.braces *= times;
     start.options.region =
         std::min(start.options.region + static_cast<size_t>(std::bit_width(static_cast<uint64_t>(times)) - 1),
-                 kLargestRegion);
+                 static_cast<size_t>(kLargestRegion));
+    if (parts.regions) start.options.region = static_cast<size_t>(*parts.regions);
+    start.options.grows = parts.growth;
+    start.options.proves = parts.proof;
+    start.options.space = parts.nests;
     start.options.constant_bytes = plan::constant_section(graph, start.initial).bytes;
     return start;
 }

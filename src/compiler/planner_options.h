@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "compiler/search_parts.h"
 #include "machine/machine.h"
 #include "search/planner/default_planner.h"
 
@@ -18,8 +19,9 @@ struct PlanningStart {
 };
 
 /// @param effort of the search for kernels, a multiple of the default
+/// @param parts of that search
 /// @pre the graph is decomposed and verified
 PlanningStart planning_start(const Graph& graph, const machine::Machine& machine,
-                             std::optional<int64_t> workers, int64_t effort);
+                             std::optional<int64_t> workers, int64_t effort, const SearchParts& parts = {});
 
 }  // namespace tessera::compiler

@@ -146,6 +146,10 @@ std::vector<Evaluator::Buffer> Evaluator::buffers(const TiledKernel& kernel,
     return found;
 }
 
+double Evaluator::tile_bytes(const TiledKernel& kernel) {
+    return OfKernel(*this, kernel, points_.size()).tile_bytes();
+}
+
 Evaluation Evaluator::after_others(const Numbered& kernel, const std::vector<bool>& is_tile,
                                    const std::map<ValueId, size_t>& levels) {
     if (kernel.kernel.broken) return impossible(*kernel.kernel.broken, links_);

@@ -101,10 +101,14 @@ public:
     /// Their bytes add up to Evaluation::buffer_bytes.
     std::vector<Buffer> buffers(const lowering::TiledKernel& kernel, const std::vector<bool>& is_tile);
 
+    /// Bytes of the innermost tiles of all tensors together, at the bounds of the symbols.
+    double tile_bytes(const lowering::TiledKernel& kernel);
+
     int64_t workers() const { return workers_; }
     /// The innermost level that holds so many bytes of one worker; the outermost one if none does.
     size_t level_of(double bytes) const;
     double capacity(size_t level) const { return capacity_[level]; }  ///< in bytes, of one worker
+    double near_capacity() const { return capacity_[model_.near_level()]; }
     /// Least use of each resource by an operator, in any kernel: the price says how they overlap.
     struct Least {
         double compute = 0;                   ///< seconds

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "cost/stopped_loops.h"
@@ -174,6 +175,18 @@ double Evaluator::OfKernel::buffer_bytes(const std::vector<bool>& is_tile) {
         }
     }
     return sum;
+}
+
+double Evaluator::OfKernel::tile_bytes() const {
+    std::vector<double> most(evaluator_.storages_.size());
+    for (const TiledOperator& tiled : kernel_.operators) {
+        const std::vector<int64_t> innermost = extents(tiled, tiled.loops.size());
+        for (size_t t = 0; t < facts(tiled).tensors.size(); ++t) {
+            double& of_storage = most[static_cast<size_t>(facts(tiled).tensors[t].storage)];
+            of_storage = std::max(of_storage, bytes(tiled, t, innermost));
+        }
+    }
+    return std::accumulate(most.begin(), most.end(), 0.0);
 }
 
 void Evaluator::OfKernel::for_each_buffer(

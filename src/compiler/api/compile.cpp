@@ -65,10 +65,14 @@ compiler::CompileOptions options_of(const CompileSettings& settings) {
     if (!settings.cost.empty()) {
         options.cost = machine::find_published_model(settings.cost);
         if (!options.cost) refuse("cost", settings.cost, "nncase, mcfuser or roofline");
-        if (!settings.plan.empty())
-            throw Error("", "cost", "is of a search, and `plan` leaves nothing to search",
-                        "leave one of them out", ErrorKind::kUsage);
     }
+    options.parts = compiler::search_parts(settings.without, settings.regions);
+    for (const auto& [setting, is_given] :
+         {std::pair("cost", !settings.cost.empty()), std::pair("without", !settings.without.empty()),
+          std::pair("regions", settings.regions.has_value())})
+        if (is_given && !settings.plan.empty())
+            throw Error("", setting, "is of a search, and `plan` leaves nothing to search",
+                        "leave one of them out", ErrorKind::kUsage);
     options.backend = backend::find_backend(settings.backend);
     if (!options.backend) refuse("backend", settings.backend, backend::backend_names());
     if (!settings.plan.empty()) options.plan = settings.plan;

@@ -114,8 +114,10 @@ struct Manifest {
     std::vector<Constant> constants;              ///< by ascending offset, apart from each other
     std::vector<Specialisation> specialisations;  ///< the first whose bounds hold is called
     std::optional<Text> text;
-    std::vector<std::string> warnings;   ///< about the checkpoint, for users of the artefact
-    std::vector<std::string> cut_short;  ///< searches that a budget ended, for those who recompile
+    std::vector<std::string> warnings;      ///< about the checkpoint, for users of the artefact
+    std::vector<std::string> cut_short;     ///< searches that a budget ended, for those who recompile
+    std::vector<std::string> without = {};  ///< parts that the searches left out, for comparisons
+    std::optional<int64_t> regions = {};    ///< operators of the regions, if they were stated
 
     bool operator==(const Manifest&) const = default;
 };

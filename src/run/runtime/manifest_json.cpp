@@ -225,6 +225,9 @@ Manifest manifest_of(const JsonCursor& root, const std::string& where) {
     if (root.find("cut_short"))
         for (const JsonCursor& search : root.at("cut_short").items())
             result.cut_short.push_back(search.string());
+    if (root.find("without"))
+        for (const JsonCursor& part : root.at("without").items()) result.without.push_back(part.string());
+    if (root.find("regions")) result.regions = root.at("regions").integer();
     return result;
 }
 
@@ -253,6 +256,8 @@ std::string print(const Manifest& manifest) {
     if (manifest.text) json["text"] = json_of(*manifest.text);
     if (!manifest.warnings.empty()) json["warnings"] = manifest.warnings;
     if (!manifest.cut_short.empty()) json["cut_short"] = manifest.cut_short;
+    if (!manifest.without.empty()) json["without"] = manifest.without;
+    if (manifest.regions) json["regions"] = *manifest.regions;
     // Names come from checkpoints: bytes that are not UTF-8 are replaced, and never cause an exception.
     return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

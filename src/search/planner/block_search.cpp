@@ -96,6 +96,7 @@ public:
         }
         refusal_ = fix_stated(options.stated, input.specialisation.name, context_);
         context_.limits = options.limits;
+        context_.space = options.space;
         context_.known = &known;
         context_.kinds = schedule::operator_kinds(input_, context_, known);
     }
@@ -106,7 +107,8 @@ public:
         search.nests = options_.nests * std::max<int64_t>(1, (operators + kSmall - 1) / kSmall);
         search.priced = std::max(options_.nests * kPricedOfNest, kLeastPriced);
         search.region = options_.region;
-        search.proof = options_.nests;
+        search.grows = options_.grows;
+        search.proof = options_.proves ? options_.nests : 0;
         search.kept = options_.alternatives;
         BlockSchedule found;
         found.refusal = refusal_;

@@ -57,7 +57,10 @@ struct PlannerOptions {
     /// for each specialisation; twice as many for one of up to a hundred, and so on.
     int64_t nests = 2000;
     size_t region = 4;                            ///< operators of the regions that it all looks at
+    bool grows = true;                            ///< kernels of a choice are joined to larger ones
+    bool proves = true;                           ///< the tiles of chosen kernels are proved
     schedule::KernelLimits limits = {};           ///< of the kernels that the search makes
+    schedule::NestSpace space = {};               ///< of these kernels
     size_t alternatives = 0;                      ///< the best ones that `alternatives` gives
     size_t samples = 0;                           ///< that it draws over the whole space
     uint64_t seed = 1;                            ///< of the samples

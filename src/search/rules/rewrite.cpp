@@ -221,7 +221,8 @@ private:
 Rewritten rewrite(const Graph& graph, const RewriteOptions& options) {
     TESSERA_CHECK(options.cost, "a search without costs");
     std::vector<egraph::Rule> all;
-    for (const rules::RuleEntry& entry : rules::algebra_rules(graph.symbols)) all.push_back(entry.rule);
+    for (const rules::RuleEntry& entry : rules::algebra_rules(graph.symbols, options.without))
+        all.push_back(entry.rule);
     Rewritten result{graph, {}};
     for (size_t i = 0; i < graph.blocks.size(); ++i) {
         auto [report, changed] = BlockSearch(result.graph, i, all, options).run();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,7 +21,8 @@ struct RewriteOptions {
     /// Limits for each block. An e-graph of the algebra is small: larger numbers mean that rules chase each
     /// other.
     egraph::SaturationOptions saturation = {.nodes = 10'000, .iterations = 30};
-    int64_t conflicts = 20'000;  ///< of the extraction of each block
+    int64_t conflicts = 20'000;          ///< of the extraction of each block
+    std::set<std::string> without = {};  ///< families of rules that are left out (algebra_rules.h)
 };
 
 /// The result for one block.

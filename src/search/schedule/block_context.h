@@ -13,6 +13,7 @@
 #include "lowering/tiled_kernel.h"
 #include "search/schedule/cheapest_leaf.h"
 #include "search/schedule/leaf_memo.h"
+#include "search/schedule/nest_space.h"
 #include "search/schedule/same_kernels.h"
 
 namespace tessera::schedule {
@@ -46,6 +47,7 @@ struct BlockContext {
     /// Kernels that are kept, whose operators are alone; tiles may be open.
     std::vector<lowering::NumberedNest> stated = {};
     KernelLimits limits = {};
+    NestSpace space = {};
     /// Kinds of the operators; none: no kernel is taken for another one.
     std::vector<OperatorKind> kinds = {};
     KnownKernels* known = nullptr;  ///< with kinds: kernels that were solved for this block or others

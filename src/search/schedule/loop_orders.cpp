@@ -9,6 +9,7 @@ using lowering::NumberedNest;
 std::vector<NumberedNest> other_orders(const BlockContext& block, const NumberedNest& kernel) {
     const lowering::BlockLinks::Operator& root = block.links.operators[static_cast<size_t>(kernel.root())];
     std::vector<NumberedNest> orders;
+    if (!block.space.has_other_orders) return orders;
     for (size_t loop = 1; loop < kernel.loops.size(); ++loop) {
         if (root.is_reduction(kernel.loops[loop].iterator) || kernel.loops[loop].tile != plan::kOpenTile)
             continue;

@@ -6,7 +6,8 @@
 
 namespace tessera::schedule {
 
-/// The orders of a kernel's outer loops with each other open one over results outermost.
+/// The orders of a kernel's outer loops with each other open one over results outermost; none if the block's
+/// space has none.
 std::vector<lowering::NumberedNest> other_orders(const BlockContext& block,
                                                  const lowering::NumberedNest& kernel);
 

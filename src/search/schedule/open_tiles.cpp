@@ -66,10 +66,14 @@ private:
         tile.loop->tile = tile.sizes.front();
         const TiledKernel kernel = lowering::tiled_kernel(block_.links, nest_, is_tile_);
         tile.loop->tile = whole;
-        if (kernel.is_legal())
-            add_multiples(rows_of_blocks(kernel, place), tile.sizes);
-        else
+        const bool is_open =
+            kernel.is_legal() && (block_.space.has_private_loops || !has_private_loop(kernel));
+        if (!is_open) {
             tile.sizes = {whole};
+            return;
+        }
+        add_multiples(rows_of_blocks(kernel, place), tile.sizes);
+        std::erase_if(tile.sizes, [&](int64_t size) { return !has_size(block_.space, size, whole); });
     }
 
     /// Rows of register blocks of the products whose rows the loop cuts.

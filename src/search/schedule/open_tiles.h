@@ -16,7 +16,8 @@ struct OpenTile {
 
 /// The open loops of a nest, in the order of its text: powers of two, divisors where the extent is constant,
 /// and the extent. A loop over rows of products has sizes that whole register blocks fill, too: their rows
-/// times powers of two. A loop that is illegal with several trips has one size.
+/// times powers of two. A loop that is illegal with several trips has one size. Sizes outside of the block's
+/// space are left out.
 /// @param is_tile by operator: its results exist in tiles only
 std::vector<OpenTile> open_tiles(const BlockContext& block, lowering::NumberedNest& nest,
                                  const std::vector<bool>& is_tile);

@@ -67,7 +67,7 @@ public:
         solve_regions();
         choose();
         do
-            while (grow()) choose();
+            while (options_.grows && grow()) choose();
         while (prove());
         report();
         return std::move(out_);

@@ -15,7 +15,8 @@ struct SearchOptions {
     int64_t priced = 2'000'000;
     size_t region = 4;  ///< operators of the regions that are all looked at
     TileOptions tiles = {};
-    int64_t proof = 2000;  ///< TileOptions::nodes for the kernels of the choice
+    int64_t proof = 2000;  ///< TileOptions::nodes for the kernels of the choice; 0: no proof
+    bool grows = true;     ///< kernels of a choice are joined to ones larger than these regions
     size_t kept = 0;       ///< structures of Schedule::cheapest, at most
 };
 

@@ -219,7 +219,7 @@ private:
     Found* tried(const std::vector<int64_t>& sizes) {
         const TiledKernel tiled = lowering::tiled_kernel(block_.links, nest_, is_tile_);
         Found*& known = by_sizes_[sizes];
-        if (!tiled.is_legal()) return nullptr;
+        if (!tiled.is_legal() || !is_in_space(block_, tiled)) return nullptr;
         const auto [at, is_new] = tried_.try_emplace(key_of(tiled));
         known = &at->second;
         if (!is_new) return known;

@@ -147,6 +147,7 @@ std::vector<Merge> merges(const BlockContext& block, const Structure& structure,
         operators.push_back(structure[kernel].operators());
         for (const int op : operators.back()) kernel_of[static_cast<size_t>(op)] = kernel;
     }
+    const int most_braces = block.space.has_inner_braces ? limits.braces : 1;
     std::vector<Merge> found;
     for (size_t source = 0; source < structure.size(); ++source) {
         const std::vector<int>& made = operators[source];
@@ -164,7 +165,7 @@ std::vector<Merge> merges(const BlockContext& block, const Structure& structure,
         const int depth = depth_of(structure[into], reader);
         const bool is_lone = brace_of(structure[into], reader).items.size() == 1;
         for (int level = 0; level < depth + (is_lone ? 0 : 1); ++level)
-            if (braces_of(structure[source], structure[into], depth, level) <= limits.braces)
+            if (braces_of(structure[source], structure[into], depth, level) <= most_braces)
                 found.push_back({.kernel = source, .into = into, .level = level});
     }
     return found;

@@ -45,6 +45,15 @@ TEST(Manifest, WarningsStandThereOnlyIfThereAreSome) {
     EXPECT_EQ(parse_manifest(print(manifest), ""), manifest);
 }
 
+TEST(Manifest, PartsThatWereLeftOutStandThereOnlyIfThereAreSome) {
+    Manifest manifest = ToyModel().manifest();
+    EXPECT_EQ(print(manifest).find("without"), std::string::npos);
+    EXPECT_EQ(print(manifest).find("regions"), std::string::npos);
+    manifest.without = {"layouts", "growth"};
+    manifest.regions = 2;
+    EXPECT_EQ(parse_manifest(print(manifest), ""), manifest);
+}
+
 TEST(Manifest, SizesFollowTheSymbols) {
     const Manifest manifest = ToyModel().manifest();
     const std::vector<int64_t> symbols = {5, 2, 1, 5, 32, 9};

@@ -7,6 +7,21 @@
 #include "search/rules/decompose/composites.h"
 
 namespace tessera::rules {
+namespace {
+
+struct RuleFamily {
+    const char* name;
+    std::vector<RuleEntry> (*rules)(const Families&);
+};
+
+constexpr RuleFamily kRuleFamilies[] = {
+    {"transposes", transpose_rules}, {"reductions", reduction_rules}, {"products", product_rules},
+    {"siblings", sibling_rules},     {"broadcasts", broadcast_rules}, {"reshapes", reshape_rules},
+    {"slices", slice_rules},         {"concats", concat_rules},       {"elementwise", elementwise_rules},
+    {"one_hot", one_hot_rules},
+};
+
+}  // namespace
 
 Families::Families(Symbols of_graph)
     : symbols(of_graph.begin(), of_graph.end()),
@@ -24,17 +39,22 @@ Families::Families(Symbols of_graph)
       product_sum(product_sums()),
       simplifiable(simplifiable_operators()) {}
 
-std::vector<RuleEntry> algebra_rules(ops::Symbols symbols) {
+std::vector<RuleEntry> algebra_rules(ops::Symbols symbols, const std::set<std::string>& without) {
     const Families families(symbols);
     std::vector<RuleEntry> rules;
-    for (const auto& of_family :
-         {transpose_rules, reduction_rules, product_rules, sibling_rules, broadcast_rules, reshape_rules,
-          slice_rules, concat_rules, elementwise_rules, one_hot_rules}) {
-        std::vector<RuleEntry> more = of_family(families);
+    for (const RuleFamily& family : kRuleFamilies) {
+        if (without.contains(family.name)) continue;
+        std::vector<RuleEntry> more = family.rules(families);
         rules.insert(rules.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
     }
     for (RuleEntry& rule : decomposition_rules(symbols)) rules.push_back(std::move(rule));
     return rules;
+}
+
+std::vector<std::string_view> rule_families() {
+    std::vector<std::string_view> names;
+    for (const RuleFamily& family : kRuleFamilies) names.emplace_back(family.name);
+    return names;
 }
 
 }  // namespace tessera::rules
