@@ -157,7 +157,7 @@ std::string print_lowered(const planner::LoweredPlan& lowered) {
     return plan::print(lowered.plan);
 }
 
-/// What a plan was not searched by itself.
+/// The ablations of the search: its published price, and the parts that were left out.
 std::string searched_by(const CompileOptions& options) {
     return (options.cost ? fmt::format(", priced by {}", name(*options.cost)) : "") + left_out(options.parts);
 }

@@ -53,7 +53,7 @@ public:
                           const std::function<void(int storage, double bytes, bool is_result)>& visit) const;
 
     double buffer_bytes(const std::vector<bool>& is_tile);
-    /// Of the innermost tiles of all tensors, each storage once.
+    /// The innermost tiles of all tensors, each storage once.
     double tile_bytes() const;
     /// Every result that exists in tiles only, with the bytes of a tile, and those that are touched from one
     /// tile to the next.

@@ -34,7 +34,7 @@ struct ResultArray {
     std::vector<std::byte> elements;  ///< row-major
 };
 
-/// What a kernel took in one call.
+/// One call of a kernel.
 struct KernelSeconds {
     std::string kernel;  ///< its last operator
     double seconds = 0;  ///< the worker with the most to do, and the barrier before it

@@ -99,7 +99,7 @@ TEST(Texts, EachIsAModelThatVerifies) {
     }
 }
 
-/// What matrices read is rounded then.
+/// Rounded weights round what matrices read.
 TEST(Texts, EachWithRoundedWeightsPrintsAndParsesBack) {
     for (const auto& architecture : Architectures().all()) {
         if (architecture->classes.empty()) continue;
