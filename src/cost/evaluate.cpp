@@ -78,7 +78,8 @@ Evaluator::Streaming Evaluator::streaming(const Part& part, int leaf) {
             if (!facts.tensors[static_cast<size_t>(t)].is_constant) continue;
             const double bytes = facts.points[p].whole[static_cast<size_t>(t)];
             near += bytes * model_.stall_per_byte(cost.stall_per_byte, constants_, workers_);
-            if (constants_ > model_.near_level()) far += bytes * model_.seconds_per_byte(constants_, workers_);
+            if (constants_ > model_.near_level())
+                far += bytes * model_.seconds_per_byte(constants_, workers_);
         }
         sum.near += points_[p].weight * near;
         sum.seconds += points_[p].weight * std::max(computing, far);

@@ -57,8 +57,9 @@ protected:
         write("round.toml", machine::print_machine(testing::round_machine()));
     }
     ProcessResult compile(const std::string& out, const std::vector<std::string>& more) const {
-        std::vector<std::string> words = {"compile", "ablated.ir", "-o",        out,
-                                          "--machine", "round.toml", "--workers", "1", "--search-effort", "1"};
+        std::vector<std::string> words = {"compile",         "ablated.ir", "-o",        out,
+                                          "--machine",       "round.toml", "--workers", "1",
+                                          "--search-effort", "1"};
         words.insert(words.end(), more.begin(), more.end());
         return tessera(words);
     }
@@ -72,12 +73,12 @@ protected:
 
 TEST_F(Ablations, SayWhatTheyLeaveOutAndComputeTheSame) {
     std::vector<std::string> arguments = {"run", "", "--out", ""};
-    for (const auto& [name, rows, columns] : {std::tuple("A", 96, 32), std::tuple("B", 32, 128),
-                                              std::tuple("D", 128, 16)}) {
+    for (const auto& [name, rows, columns] :
+         {std::tuple("A", 96, 32), std::tuple("B", 32, 128), std::tuple("D", 128, 16)}) {
         std::vector<float> values;
         for (int i = 0; i < rows * columns; ++i) values.push_back(static_cast<float>((7 * i + 3) % 11 - 5));
-        import::write_npy(path(fmt::format("{}.npy", name)), ElementType::kF32, std::vector<int64_t>{rows, columns},
-                          std::as_bytes(std::span(values)));
+        import::write_npy(path(fmt::format("{}.npy", name)), ElementType::kF32,
+                          std::vector<int64_t>{rows, columns}, std::as_bytes(std::span(values)));
         arguments.push_back("--input");
         arguments.push_back(fmt::format("{0}={0}.npy", name));
     }
@@ -107,12 +108,11 @@ TEST_F(Ablations, SayWhatTheyLeaveOutAndComputeTheSame) {
     EXPECT_THAT(account, StartsWith("the search ends with the plan of the artefact\n"
                                     "without layouts, growth, regions of up to 1 operators\n"));
     EXPECT_THAT(account, HasSubstr(" 0 regions, 0 cannot save, 0 grown, 0 nests,"));
-    const auto json = nlohmann::json::parse(
-        inspected({"some.tsr", "--search", "--json", "--machine", "round.toml"}));
+    const auto json =
+        nlohmann::json::parse(inspected({"some.tsr", "--search", "--json", "--machine", "round.toml"}));
     EXPECT_EQ(json.at("without"), nlohmann::json({"layouts", "growth"}));
     EXPECT_EQ(json.at("regions"), 1);
-    const ProcessResult none =
-        tessera({"explain", "some.tsr", "--tensor", "E", "--machine", "round.toml"});
+    const ProcessResult none = tessera({"explain", "some.tsr", "--tensor", "E", "--machine", "round.toml"});
     EXPECT_EQ(none.exit_code, 1);
     EXPECT_THAT(none.errors, HasSubstr("it was compiled without them"));
 

@@ -47,7 +47,8 @@ output Y
 
 CompileOptions options_without(const std::vector<std::string>& names, std::optional<int64_t> regions = {}) {
     CompileOptions options;
-    options.machine = machine::read_machine(std::string(TESSERA_SOURCE_DIR) + "/machines/generic-x86-64.toml");
+    options.machine =
+        machine::read_machine(std::string(TESSERA_SOURCE_DIR) + "/machines/generic-x86-64.toml");
     options.workers = 1;
     options.parts = search_parts(names, regions);
     return options;
@@ -116,7 +117,8 @@ TEST(SearchParts, RefusesUnknownNamesWithTheList) {
             FAIL() << refused.back();
         } catch (const Error& error) {
             EXPECT_EQ(error.kind, ErrorKind::kUsage);
-            EXPECT_THAT(error.what(), HasSubstr("is \"" + refused.back() + "\", expected one of rewriting, layouts,"));
+            EXPECT_THAT(error.what(),
+                        HasSubstr("is \"" + refused.back() + "\", expected one of rewriting, layouts,"));
             EXPECT_THAT(error.what(), HasSubstr("one_hot"));
         }
     }

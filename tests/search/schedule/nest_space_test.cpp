@@ -113,8 +113,8 @@ TEST(NestSpace, WithoutFlatExpressionsHasNoBracesInside) {
         return nests({0, 1, 2, 3});
     };
     const auto is_flat = [](const NumberedNest& nest) {
-        return std::ranges::any_of(nest.items,
-                                   [](const auto& item) { return std::holds_alternative<NumberedNest>(item); });
+        return std::ranges::any_of(
+            nest.items, [](const auto& item) { return std::holds_alternative<NumberedNest>(item); });
     };
     Searched searched(kRows);
     BlockContext& block = searched.context();
@@ -149,8 +149,7 @@ TEST(NestSpace, WithoutLargeTilesKernelsFitTheSecondCache) {
     Searched searched(kTwoProducts);
     BlockContext& block = searched.context();
     const TiledKernel whole = tiled(block, {{}, {0, 1}});
-    EXPECT_EQ(block.evaluator.tile_bytes(whole),
-              4 * (400 * 32 + 32 * 512 + 400 * 512 + 512 * 64 + 400 * 64));
+    EXPECT_EQ(block.evaluator.tile_bytes(whole), 4 * (400 * 32 + 32 * 512 + 400 * 512 + 512 * 64 + 400 * 64));
     const TiledKernel small = tiled(block, {{{0, 16}, {2, 64}}, {0, 1}});
     EXPECT_EQ(block.evaluator.tile_bytes(small), 4 * (16 * 32 + 32 * 64 + 16 * 64 + 64 * 64 + 16 * 64));
     EXPECT_EQ(block.evaluator.near_capacity(), 1 << 20);
