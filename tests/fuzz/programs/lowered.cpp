@@ -41,8 +41,10 @@ Lowered lower(const Program& program, const Treatment& treatment) {
                                                       : program.inputs.at(value.name);
         },
         "program.ir");
-    const compiler::CompileOptions options{
-        .machine = treatment.machine, .workers = treatment.workers, .search_effort = program.search_effort};
+    compiler::CompileOptions options;
+    options.machine = treatment.machine;
+    options.workers = treatment.workers;
+    options.search_effort = program.search_effort;
     CompileReport report;
     compiler::Compiled compiled = compiler::compile_graph(graph, options, report);
     Lowered lowered{.graph = plan::with_copies(compiled.graph, compiled.plan, "program.ir"),
