@@ -1,6 +1,5 @@
 #include "cost/evaluate.h"
 
-#include <algorithm>
 #include <limits>
 
 #include "cost/evaluated_kernel.h"
@@ -63,28 +62,6 @@ double Evaluator::compute(const Part& part, int leaf) {
         seconds += points_[p].weight * seconds_of(cost) * part.executions[p];
     }
     return seconds;
-}
-
-Evaluator::Streaming Evaluator::streaming(const Part& part, int leaf) {
-    const NumberedLeaf& numbered = leaves_[static_cast<size_t>(leaf)];
-    const Operator& facts = operators_[static_cast<size_t>(numbered.op)];
-    Streaming sum;
-    for (size_t p = 0; p < points_.size(); ++p) {
-        const LeafCost& cost = price(leaf, part.extents[p]);
-        if (!cost.why_infinite.empty()) return {.seconds = std::numeric_limits<double>::infinity()};
-        const double computing = seconds_of(cost) * part.executions[p];
-        double near = computing, far = 0;
-        for (const int t : numbered.streamed) {
-            if (!facts.tensors[static_cast<size_t>(t)].is_constant) continue;
-            const double bytes = facts.points[p].whole[static_cast<size_t>(t)];
-            near += bytes * model_.stall_per_byte(cost.stall_per_byte, constants_, workers_);
-            if (constants_ > model_.near_level())
-                far += bytes * model_.seconds_per_byte(constants_, workers_);
-        }
-        sum.near += points_[p].weight * near;
-        sum.seconds += points_[p].weight * std::max(computing, far);
-    }
-    return sum;
 }
 
 Evaluator::Numbered Evaluator::numbered(const plan::Nest& nest, const std::vector<bool>& is_tile) {

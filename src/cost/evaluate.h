@@ -145,14 +145,6 @@ public:
     }
     /// Seconds of computing a part by a leaf, without transfers; infinite if it cannot.
     double compute(const Part& part, int leaf);
-    /// A part by a leaf that streams constants from their level, once.
-    struct Streaming {
-        double seconds = 0;  ///< the longer of computing and the constants' transfer
-        double near = 0;     ///< computing, and what it waits for them
-        auto operator<=>(const Streaming&) const = default;
-    };
-    /// Infinite if the leaf cannot compute it.
-    Streaming streaming(const Part& part, int leaf);
     /// Seconds at a point, by its weight, of one call over these extents by the fastest of the leaves;
     /// infinite if none can.
     double least_of_call(int op, size_t point, const std::vector<int64_t>& extents,

@@ -17,13 +17,10 @@ CheapestLeaf cheapest_leaf(BlockContext& block, const lowering::TiledKernel& ker
     const bool is_folded = is_folded_in_parts(block.links, kernel, at);
     const LeafMemo::OfKind memo = block.memo.of({key.begin(), key.begin() + of_kind});
     CheapestLeaf best{-1, std::numeric_limits<double>::infinity()};
-    cost::Evaluator::Streaming least{.seconds = std::numeric_limits<double>::infinity()};
     for (const int leaf : block.leaves[static_cast<size_t>(kernel.operators[at].op)]) {
         if (is_folded && !block.evaluator.leaf(leaf).kernel->tiles_reductions) continue;
-        const cost::Evaluator::Streaming streaming = block.evaluator.streaming(part, leaf);
-        if (!(streaming < least) || memo.has_refused(leaf)) continue;
-        least = streaming;
-        best = {leaf, block.evaluator.compute(part, leaf)};
+        const double seconds = block.evaluator.compute(part, leaf);
+        if (seconds < best.seconds && !memo.has_refused(leaf)) best = {leaf, seconds};
     }
     return block.cheapest.emplace(std::move(key), best).first->second;
 }
