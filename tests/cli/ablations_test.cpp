@@ -104,15 +104,17 @@ TEST_F(Ablations, SayWhatTheyLeaveOutAndComputeTheSame) {
     EXPECT_THAT(inspected({"some.tsr"}), AllOf(HasSubstr("\nwithout     layouts, growth\n"),
                                                HasSubstr("\nregions     of up to 1 operators\n")));
     EXPECT_EQ(answer("some"), right);
-    const std::string account = inspected({"some.tsr", "--search", "--machine", "round.toml"});
+    const std::string account =
+        inspected({"some.tsr", "--search", "--machine", "round.toml", "--search-effort", "1"});
     EXPECT_THAT(account, StartsWith("the search ends with the plan of the artefact\n"
                                     "without layouts, growth, regions of up to 1 operators\n"));
     EXPECT_THAT(account, HasSubstr(" 0 regions, 0 cannot save, 0 grown, 0 nests,"));
-    const auto json =
-        nlohmann::json::parse(inspected({"some.tsr", "--search", "--json", "--machine", "round.toml"}));
+    const auto json = nlohmann::json::parse(
+        inspected({"some.tsr", "--search", "--json", "--machine", "round.toml", "--search-effort", "1"}));
     EXPECT_EQ(json.at("without"), nlohmann::json({"layouts", "growth"}));
     EXPECT_EQ(json.at("regions"), 1);
-    const ProcessResult none = tessera({"explain", "some.tsr", "--tensor", "E", "--machine", "round.toml"});
+    const ProcessResult none =
+        tessera({"explain", "some.tsr", "--tensor", "E", "--machine", "round.toml", "--search-effort", "1"});
     EXPECT_EQ(none.exit_code, 1);
     EXPECT_THAT(none.errors, HasSubstr("it was compiled without them"));
 
@@ -122,7 +124,7 @@ TEST_F(Ablations, SayWhatTheyLeaveOutAndComputeTheSame) {
                   .exit_code,
               0);
     EXPECT_EQ(answer("nests"), right);
-    EXPECT_THAT(inspected({"nests.tsr", "--search", "--machine", "round.toml"}),
+    EXPECT_THAT(inspected({"nests.tsr", "--search", "--machine", "round.toml", "--search-effort", "1"}),
                 StartsWith("the search ends with the plan of the artefact\nwithout proof, outer-caches,"));
 }
 
