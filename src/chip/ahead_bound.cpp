@@ -74,10 +74,10 @@ void add_unbeaten(const Step& step, std::vector<Step>& to) {
 }
 
 /// A preload beside an execute.
-struct Beside {
+struct BesideExecute {
     LinkUse use;
     double work_rate;  ///< in a cycle alone, at most 1
-    friend bool operator==(const Beside&, const Beside&) = default;
+    friend bool operator==(const BesideExecute&, const BesideExecute&) = default;
 };
 
 /// Weighted times, and the values for all rows of a problem that follow from them.
@@ -98,8 +98,8 @@ public:
                 beside_.push_back({row.preload_use(), work(row) / row.preload()});
                 if (problem.share != Share::kPhases) beside_.back().use.cycles = 0;  // many are equal then
             }
-        const auto before = [](const Beside& a, const Beside& b) {
-            const auto key = [](const Beside& it) {
+        const auto before = [](const BesideExecute& a, const BesideExecute& b) {
+            const auto key = [](const BesideExecute& it) {
                 return std::tuple(it.use.share, it.work_rate, it.use.cycles);
             };
             return key(a) < key(b);
@@ -125,7 +125,7 @@ private:
 
     double loss(const Row& row) const {
         double least = row.execute();
-        for (const Beside& preload : beside_) {
+        for (const BesideExecute& preload : beside_) {
             const Speeds speed = speeds(problem_.share, row.execute_use(), preload.use);
             if (speed.execute <= 0) continue;
             least = std::min(least, row.execute() * (1 - speed.preload * preload.work_rate) / speed.execute);
@@ -137,7 +137,7 @@ private:
     double weight_;
     double scale_ = 1;
     double rho_ = 0;
-    std::vector<Beside> beside_;
+    std::vector<BesideExecute> beside_;
 };
 
 /// The states that no other one equals or beats in both numbers, by increasing time: the second one falls.

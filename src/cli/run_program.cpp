@@ -27,7 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t kMostCalls = 1'000'000;
-constexpr double kMicro = 1e6;
+constexpr double kMicroseconds = 1e6;
 
 fs::path file_of(const fs::path& folder, const std::string& name) {
     // A name of a model may look like a path.
@@ -83,7 +83,7 @@ void print_times(programs::ProgramCall& call, int64_t times) {
     }
     std::sort(seconds.begin(), seconds.end());
     fmt::print("median of {} calls: {:.2f} us, the fastest {:.2f} us\n", times,
-               kMicro * seconds[seconds.size() / 2], kMicro * seconds.front());
+               kMicroseconds * seconds[seconds.size() / 2], kMicroseconds * seconds.front());
 }
 
 /// Medians of every kernel over as many calls, with the share of all.
@@ -100,7 +100,7 @@ void print_phases(programs::ProgramCall& call, int64_t times) {
     const double all = std::accumulate(medians.begin(), medians.end(), 0.0);
     fmt::print("{:>12} {:>7}  kernel\n", "us a call", "of all");
     for (size_t k = 0; k < medians.size(); ++k)
-        fmt::print("{:>12.2f} {:>5.1f} %  {}\n", kMicro * medians[k], 100 * medians[k] / all,
+        fmt::print("{:>12.2f} {:>5.1f} %  {}\n", kMicroseconds * medians[k], 100 * medians[k] / all,
                    printable(calls.front()[k].kernel));
 }
 
