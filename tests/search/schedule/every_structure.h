@@ -16,7 +16,8 @@ namespace tessera::schedule {
 /// other one that reads of it, if the kernels then still have an order.
 class EveryStructure {
 public:
-    explicit EveryStructure(BlockContext& context) : context_(context) {}
+    explicit EveryStructure(BlockContext& context)
+        : context_(context), no_bounds_(context.leaves.size(), 0) {}
 
     double least() {
         std::vector<Structure> open = {unfused(context_)};
@@ -48,7 +49,8 @@ private:
         const std::string name = text(context_, kernel);
         if (const auto known = seconds_.find(name); known != seconds_.end()) return known->second;
         int64_t work = 0;
-        const auto solved = solve_tiles(context_, kernel, {}, work);
+        // With a proof, as kernels that a search chooses.
+        const auto solved = solve_tiles(context_, kernel, {.nodes = 2000, .least = no_bounds_}, work);
         return seconds_[name] = solved ? solved->seconds : kInfinite;
     }
 
@@ -87,6 +89,7 @@ private:
     }
 
     BlockContext& context_;
+    const std::vector<double> no_bounds_;
     std::map<std::string, double> seconds_;
     std::set<std::string> seen_;
 };
