@@ -1,5 +1,6 @@
 #include "cost/evaluate.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "cost/evaluated.h"
@@ -28,6 +29,25 @@ block main
 
 output E
 )";
+
+/// y: B lies along k.
+std::string product(int m, int n, int k) {
+    return fmt::format(R"(graph "product"
+input A: f32[{0}, {2}]
+input B: f32[{1}, {2}]
+value Y: f32[{0}, {1}]
+
+block main
+  node y(A, B) -> Y
+    op matmul(m: {0}, n: {1}, k*: {2})
+    in A f32[m, k]
+    in B f32[n, k]
+    out Y f32[m, n] = sum(A * B)
+
+output Y
+)",
+                       m, n, k);
+}
 
 constexpr double kBytesOfC = 4.0 * 4096 * 4096;
 const std::string kFirst = "first[contract groups=2 k=k lanes=16 m=m n=n rows=12]",
@@ -66,21 +86,7 @@ TEST(Evaluator, ProductsOfSeveralRowsWaitForWhatIsNotFetchedAhead) {
     machine::Machine machine = tessera::testing::measured_machine();
     machine.micro_kernels.clear();
     machine.memory.back().latency_seconds = 1e-7;
-    Evaluated kernel(R"(graph "product"
-input A: f32[16, 2048]
-input B: f32[2048, 2048]
-value Y: f32[16, 2048]
-
-block main
-  node y(A, B) -> Y
-    op matmul(m: 16, n: 2048, k*: 2048)
-    in A f32[m, k]
-    in B f32[n, k]
-    out Y f32[m, n] = sum(A * B)
-
-output Y
-)",
-                     {}, machine);
+    Evaluated kernel(product(16, 2048, 2048), {}, machine);
     const auto stalls = [&](const std::string& parameters) {
         return kernel("y[contract k=k lanes=16 m=m n=n " + parameters + "]", {false}).stalls;
     };
@@ -95,21 +101,7 @@ output Y
 TEST(Evaluator, ProductsOfOneRowWaitForPiecesThatLieApart) {
     machine::Machine machine = tessera::testing::measured_machine();
     machine.memory.back().latency_seconds = 1e-7;
-    Evaluated kernel(R"(graph "product"
-input A: f32[1, 1024]
-input B: f32[4096, 1024]
-value Y: f32[1, 4096]
-
-block main
-  node y(A, B) -> Y
-    op matmul(m: 1, n: 4096, k*: 1024)
-    in A f32[m, k]
-    in B f32[n, k]
-    out Y f32[m, n] = sum(A * B)
-
-output Y
-)",
-                     {}, machine);
+    Evaluated kernel(product(1, 4096, 1024), {}, machine);
     const auto seconds = [&](const std::string& loops) {
         return kernel(loops + " { y[contract groups=1 k=k lanes=16 m=m n=n rows=1] }", {false}).seconds;
     };
