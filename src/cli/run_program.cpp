@@ -20,6 +20,7 @@
 #include "support/note.h"
 #include "support/output_place.h"
 #include "support/printable.h"
+#include "tessera/bench.h"
 
 namespace tessera::cli {
 namespace {
@@ -94,8 +95,7 @@ void print_phases(programs::ProgramCall& call, int64_t times) {
     for (size_t k = 0; k < calls.front().size(); ++k) {
         std::vector<double> seconds;
         for (const auto& one : calls) seconds.push_back(one[k].seconds);
-        std::ranges::nth_element(seconds, seconds.begin() + times / 2);
-        medians.push_back(seconds[static_cast<size_t>(times / 2)]);
+        medians.push_back(quartiles(std::move(seconds)).median);
     }
     const double all = std::accumulate(medians.begin(), medians.end(), 0.0);
     fmt::print("{:>12} {:>7}  kernel\n", "us a call", "of all");

@@ -44,7 +44,7 @@ constexpr Part kParts[] = {
      [](SearchParts& parts) { parts.nests.has_inner_braces = false; }},
 };
 
-bool names(std::span<const std::string> names, std::string_view name) {
+bool has(std::span<const std::string> names, std::string_view name) {
     return std::ranges::find(names, name) != names.end();
 }
 
@@ -63,7 +63,7 @@ SearchParts search_parts(std::span<const std::string> without, std::optional<int
     std::vector<std::string> all;
     for (const SearchPartName& part : search_part_names()) all.push_back(part.name);
     for (const std::string& name : without)
-        if (!names(all, name))
+        if (!has(all, name))
             throw Error(where, "without",
                         fmt::format("is \"{}\", expected one of {}", name, fmt::join(all, ", ")), "",
                         ErrorKind::kUsage);
@@ -73,11 +73,11 @@ SearchParts search_parts(std::span<const std::string> without, std::optional<int
     SearchParts parts;
     parts.regions = regions;
     std::ranges::copy_if(all, std::back_inserter(parts.without),
-                         [&](const std::string& name) { return names(without, name); });
+                         [&](const std::string& name) { return has(without, name); });
     for (const Part& part : kParts)
-        if (names(without, part.name)) part.leave_out(parts);
+        if (has(without, part.name)) part.leave_out(parts);
     for (const std::string_view family : rules::rule_families())
-        if (names(without, family)) parts.rule_families.emplace(family);
+        if (has(without, family)) parts.rule_families.emplace(family);
     return parts;
 }
 

@@ -20,11 +20,9 @@ double median_of(const std::vector<Times>& runs, size_t specialisation, size_t k
 std::vector<BenchPhase> named(const compiler::VerifiedPlan& plan, size_t specialisation) {
     std::vector<BenchPhase> phases;
     const plan::SpecialisationPlan& of = plan.plan.specialisations[specialisation];
-    for (const Block& block : plan.graph.blocks)
-        for (const plan::KernelPlan& kernel : of.kernels)
-            if (kernel.block == block.name)
-                phases.push_back(
-                    {.specialisation = of.name, .block = block.name, .kernel = kernel.nest.root().node});
+    for (const plan::KernelPlan* kernel : plan::kernels_in_order(plan.graph, of))
+        phases.push_back(
+            {.specialisation = of.name, .block = kernel->block, .kernel = kernel->nest.root().node});
     return phases;
 }
 

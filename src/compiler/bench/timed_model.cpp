@@ -85,12 +85,7 @@ double TimedModel::time(BenchCase::Kind kind, int64_t tokens) {
 }
 
 std::vector<std::vector<runtime::KernelTime>> TimedModel::kernel_times(BenchCase::Kind kind, int64_t tokens) {
-    runtime::LoadedProgram& program = model_.program();
-    std::vector<runtime::StepMarks> marks;
-    for (size_t rank = 0; rank < program.ranks(); ++rank) marks.emplace_back(program.workers());
-    program.mark_steps(marks);
-    time(kind, tokens);
-    program.mark_steps({});
+    const std::vector<runtime::StepMarks> marks = model_.program().marked([&] { time(kind, tokens); });
     std::vector<std::vector<runtime::KernelTime>> times = marks.front().times();
     for (size_t rank = 1; rank < marks.size(); ++rank)
         for (size_t s = 0; s < times.size(); ++s) take_least_exchanges(marks[rank].times()[s], times[s]);

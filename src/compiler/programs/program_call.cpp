@@ -203,22 +203,16 @@ void ProgramCall::run() {
 }
 
 std::vector<KernelSeconds> ProgramCall::run_timed() {
-    std::vector<runtime::StepMarks> marks;
-    for (size_t rank = 0; rank < program_->ranks(); ++rank) marks.emplace_back(program_->workers());
-    program_->mark_steps(marks);
-    run();
-    program_->mark_steps({});
-    std::vector<KernelSeconds> all;
+    const std::vector<runtime::StepMarks> marks = program_->marked([&] { run(); });
     const std::vector<std::vector<runtime::KernelTime>>& times = marks.front().times();
+    std::vector<KernelSeconds> all;
     for (size_t s = 0; s < times.size(); ++s) {
         if (times[s].empty()) continue;  // did not run
-        size_t k = 0;
-        for (const Block& block : graph_.blocks)
-            for (const plan::KernelPlan& kernel : plan_.specialisations[s].kernels)
-                if (kernel.block == block.name) {
-                    const runtime::KernelTime& time = times[s].at(k++);
-                    all.push_back({kernel.nest.root().node, time.seconds + time.barrier_seconds});
-                }
+        const auto kernels = plan::kernels_in_order(graph_, plan_.specialisations[s]);
+        for (size_t k = 0; k < kernels.size(); ++k) {
+            const runtime::KernelTime& time = times[s].at(k);
+            all.push_back({kernels[k]->nest.root().node, time.seconds + time.barrier_seconds});
+        }
     }
     return all;
 }

@@ -60,6 +60,9 @@ struct SpecialisationPlan {
     bool operator==(const SpecialisationPlan&) const = default;
 };
 
+/// The kernels of all blocks, in the order of execution.
+std::vector<const KernelPlan*> kernels_in_order(const Graph& graph, const SpecialisationPlan& specialisation);
+
 /// An operand of an operator, by the name of the tensor in its definition.
 struct CopyReader {
     std::string node, tensor;

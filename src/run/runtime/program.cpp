@@ -63,11 +63,17 @@ int64_t LoadedProgram::start_threads(const ProgramOptions& options) {
     return team.spins;
 }
 
-void LoadedProgram::mark_steps(std::span<StepMarks> marks) {
-    TESSERA_CHECK(marks.empty() || marks.size() == ranks_.size());
-    marks_ = marks;
-    if (!marks.empty())
-        for (RankProgram& rank : ranks_) rank.resolve_marked_entries();
+std::vector<StepMarks> LoadedProgram::marked(const std::function<void()>& run) {
+    for (RankProgram& rank : ranks_) rank.resolve_marked_entries();
+    std::vector<StepMarks> marks;
+    for (size_t rank = 0; rank < ranks(); ++rank) marks.emplace_back(workers());
+    const struct Marking {
+        explicit Marking(LoadedProgram& p, std::span<StepMarks> all) : program(p) { program.marks_ = all; }
+        ~Marking() { program.marks_ = {}; }
+        LoadedProgram& program;
+    } marking(*this, marks);
+    run();
+    return marks;
 }
 
 void LoadedProgram::set_state_symbols(const std::map<std::string, int64_t>& state_symbols) {

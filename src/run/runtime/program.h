@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -42,10 +43,9 @@ public:
     void run_step(std::span<const int64_t> symbols, std::span<const std::span<const std::byte>> inputs,
                   std::span<const std::span<std::byte>> outputs);
 
-    /// Marks the steps from here on (run/runtime/step_marks.h); stops that if there are no marks.
-    /// @param marks of each rank of this process; they must live as long
+    /// The marks of the steps that `run` makes (run/runtime/step_marks.h), of each rank of this process.
     /// @throws Error if the code has no marks, as that of older artefacts
-    void mark_steps(std::span<StepMarks> marks);
+    std::vector<StepMarks> marked(const std::function<void()>& run);
 
     /// Sets all states to zero, as at the beginning.
     void reset();
