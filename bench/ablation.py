@@ -6,7 +6,8 @@
     python3 bench/ablation.py --ablations "--without layouts" "--regions 1 --without growth"
 
 Planning is the time of the passes that search, nothing being kept from earlier. Predicted are the times of `inspect --costs`, by the
-same price for all rows, so that prices of other searches can be compared. Measured is the least of the rounds' medians: of a chain one
+same price for all rows, so that prices of other searches can be compared; there are none by roofs, which predict nothing: give
+`--machine` the file of `tessera machine --measure`. Measured is the least of the rounds' medians: of a chain one
 call, of a model a prompt and a token. Table and times go to build/bench/, which git ignores. Needs NumPy.
 """
 
@@ -114,7 +115,8 @@ def table(results: list[dict], ablations: list[str]) -> str:
             full, row = each["rows"][""], each["rows"][ablation]
             same += full["plan"] == row["plan"]
             columns["planning"].append((row["planning"] / full["planning"], each["name"]))
-            columns["predicted"].append((ratio(list(row["predicted"].values()), list(full["predicted"].values())), each["name"]))
+            if row["predicted"]:
+                columns["predicted"].append((ratio(list(row["predicted"].values()), list(full["predicted"].values())), each["name"]))
             if "measured" in row:
                 columns["measured"].append((ratio(row["measured"], full["measured"]), each["name"]))
         cells = []
